@@ -1,0 +1,187 @@
+import type { ColumnType } from "kysely";
+export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
+  ? ColumnType<S, I | undefined, U>
+  : ColumnType<T, T | undefined, T>;
+export type Timestamp = ColumnType<Date, Date | string, Date | string>;
+
+export type attempt = {
+    id: string;
+    job_id: string;
+    number: number;
+    scheduler: string;
+    state: string;
+    reason: string | null;
+    detail: string | null;
+    /**
+     * Resolution of every mount.
+     */
+    resolutions: unknown;
+    /**
+     * Who acts on it now, until when; each claim is a new epoch.
+     */
+    owner: string | null;
+    epoch: Generated<number>;
+    lease_until: Timestamp | null;
+    /**
+     * When it wants to be looked at; null: only when something new is known.
+     */
+    due_at: Generated<Timestamp | null>;
+    /**
+     * Doorbells rung for it: makes each queue id new, and spaces them out.
+     */
+    rings: Generated<number>;
+    /**
+     * Set before the first native call: from then on something may exist.
+     */
+    submitting_at: Timestamp | null;
+    /**
+     * Set after the last: everything exists.
+     */
+    submitted_at: Timestamp | null;
+    /**
+     * Why its replicas are being ended: canceled, timed_out, replica_failed.
+     */
+    stop_reason: string | null;
+    /**
+     * How it ended, once all replicas have: {result, reason, detail}.
+     */
+    outcome: unknown | null;
+    started_at: Timestamp | null;
+    ended_at: Timestamp | null;
+    /**
+     * Native objects are gone: nothing more to do.
+     */
+    removed_at: Timestamp | null;
+};
+export type idempotency_key = {
+    project_id: string;
+    route: string;
+    key: string;
+    fingerprint: string;
+    job_id: string;
+    answer: string;
+    created_at: Generated<Timestamp>;
+};
+export type job = {
+    id: string;
+    project_id: string;
+    name: string;
+    scheduler: string;
+    state: string;
+    reason: string | null;
+    detail: string | null;
+    since: Generated<Timestamp>;
+    spec: unknown;
+    labels: unknown;
+    definition_name: string | null;
+    definition_version: number | null;
+    /**
+     * Number of the attempt that owns the job now.
+     */
+    attempt: Generated<number>;
+    /**
+     * Sequence number of the last event: gapless, taken under this row's lock.
+     */
+    seq: Generated<number>;
+    cancel_requested_at: Timestamp | null;
+    created_at: Generated<Timestamp>;
+    started_at: Timestamp | null;
+    ended_at: Timestamp | null;
+};
+export type job_definition = {
+    project_id: string;
+    name: string;
+    version: number;
+    retired_at: Timestamp | null;
+    created_at: Generated<Timestamp>;
+    updated_at: Generated<Timestamp>;
+};
+export type job_definition_version = {
+    project_id: string;
+    name: string;
+    version: number;
+    job: unknown;
+    created_at: Generated<Timestamp>;
+};
+export type job_event = {
+    job_id: string;
+    seq: number;
+    type: string;
+    attempt: number;
+    /**
+     * {state, reason, detail, …}
+     */
+    data: unknown;
+    at: Generated<Timestamp>;
+};
+export type lease = {
+    name: string;
+    owner: string;
+    epoch: Generated<number>;
+    until: Timestamp;
+};
+export type log_segment = {
+    attempt_id: string;
+    role: string;
+    index: number;
+    seq: number;
+    stream: string;
+    start: number;
+    bytes: Buffer;
+    at: Generated<Timestamp>;
+};
+export type log_stream = {
+    attempt_id: string;
+    role: string;
+    index: number;
+    stream: string;
+    size: Generated<number>;
+};
+export type outbox = {
+    id: Generated<number>;
+    attempt_id: string;
+    created_at: Generated<Timestamp>;
+};
+export type project = {
+    id: string;
+    created_at: Generated<Timestamp>;
+};
+export type replica = {
+    attempt_id: string;
+    role: string;
+    index: number;
+    phase: string;
+    exit_code: number | null;
+    started_at: Timestamp | null;
+    ended_at: Timestamp | null;
+    node: string | null;
+    native_id: string | null;
+    native_reason: string | null;
+    failure: string | null;
+};
+export type scheduler_health = {
+    name: string;
+    healthy: boolean;
+    detail: string;
+    checked_at: Generated<Timestamp>;
+};
+export type setting = {
+    key: string;
+    value: string;
+};
+export type DB = {
+    attempt: attempt;
+    idempotency_key: idempotency_key;
+    job: job;
+    job_definition: job_definition;
+    job_definition_version: job_definition_version;
+    job_event: job_event;
+    lease: lease;
+    log_segment: log_segment;
+    log_stream: log_stream;
+    outbox: outbox;
+    project: project;
+    replica: replica;
+    scheduler_health: scheduler_health;
+    setting: setting;
+};

@@ -1,0 +1,51 @@
+import type { Fault } from './fault.ts'
+
+/** Every answer that is not a success, by code. RFC 9457: `type` is made from the code, `title` and `status` stand here. */
+export const PROBLEMS = {
+  malformed_request: { status: 400, title: 'The request cannot be read', retryable: false },
+  unauthenticated: { status: 401, title: 'An API key is needed', retryable: false },
+  not_found: { status: 404, title: 'There is no such thing', retryable: false },
+  method_not_allowed: { status: 405, title: 'This address does not take that method', retryable: false },
+  not_acceptable: { status: 406, title: 'None of the media types asked for can be given', retryable: false },
+  wrong_state: { status: 409, title: 'Its state does not allow that', retryable: false },
+  already_exists: { status: 409, title: 'The name is taken', retryable: false },
+  idempotency_in_progress: { status: 409, title: 'The first request with this key is not answered yet', retryable: true },
+  definition_retired: { status: 410, title: 'The job definition has been retired', retryable: false },
+  precondition_failed: { status: 412, title: 'It has changed since you read it', retryable: false },
+  body_too_large: { status: 413, title: 'The body is too large', retryable: false },
+  unsupported_media_type: { status: 415, title: 'The body has the wrong content type', retryable: false },
+  invalid_request: { status: 422, title: 'The request is not valid', retryable: false },
+  job_refused: { status: 422, title: 'The scheduler cannot run this job as asked', retryable: false },
+  idempotency_key_reused: { status: 422, title: 'The key was used with another body', retryable: false },
+  precondition_required: { status: 428, title: 'Say which version you mean to change', retryable: false },
+  internal_error: { status: 500, title: 'Berth made a mistake', retryable: true },
+  unavailable: { status: 503, title: 'Berth cannot do that now', retryable: true },
+} as const satisfies Record<string, { status: number; title: string; retryable: boolean }>
+
+export type ProblemCode = keyof typeof PROBLEMS
+
+export interface ProblemOptions extends ErrorOptions {
+  readonly errors?: readonly Fault[]
+  /** Becomes `Retry-After`, in seconds. */
+  readonly retryAfterSeconds?: number
+}
+
+/** A refusal whose reason is the client's to know. Anything else that is thrown is a bug and becomes `internal_error`. */
+export class Problem extends Error {
+  override readonly name = 'Problem'
+  readonly code: ProblemCode
+  readonly errors: readonly Fault[]
+  readonly retryAfterSeconds: number | undefined
+
+  /** @param detail what happened and what would be right, in a sentence. */
+  constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
+    super(detail, options)
+    this.code = code
+    this.errors = options.errors ?? []
+    this.retryAfterSeconds = options.retryAfterSeconds
+  }
+
+  get status(): number {
+    return PROBLEMS[this.code].status
+  }
+}

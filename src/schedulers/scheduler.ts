@@ -1,0 +1,84 @@
+import type { AttemptHandle, AttemptSpec, LogChunk, LogOptions, ObservationBatch } from '../domain/attempt.ts'
+import type { Capabilities } from '../domain/capabilities.ts'
+import type { FailureReason } from '../domain/failure-reason.ts'
+import type { SchedulerKind } from '../domain/scheduler-kind.ts'
+
+/**
+ * A configured place that runs attempts.
+ *
+ * The service promises at most one native object for each attempt and replica. An implementation keeps that
+ * promise by names and labels: they carry installation, attempt, role, replica and epoch, so that whatever
+ * exists can be found, adopted and fenced without any memory of ours.
+ *
+ * Every method but `render` throws `SchedulerError` and nothing else. An error of a mutating call means
+ * *unknown*: the caller calls again, and the implementation looks before it acts.
+ */
+export interface Scheduler<Native = unknown> {
+  readonly kind: SchedulerKind
+  readonly capabilities: Capabilities
+
+  /** Pure, and total for every spec that passes admission; returns plain JSON. Holds no secret. */
+  render(spec: AttemptSpec): Native
+
+  /**
+   * Makes and starts what `render` gave; safe to repeat, and to call with a higher epoch after another worker
+   * died half-way: what exists is adopted (after the old epoch's name is taken away from it), what is missing
+   * is made, what was started is never started again.
+   */
+  submit(native: Native, context: SubmitContext): Promise<void>
+
+  /**
+   * Everything of this installation: first a complete batch, then changes as they come and a complete batch
+   * at least every 15 s. Never ends by itself; throws `unavailable` when the scheduler is away.
+   * What cannot be observed is left out or `lost`, never a success.
+   */
+  observe(signal: AbortSignal): AsyncIterable<ObservationBatch>
+
+  /** Output of one replica, byte-exact, in the order of writing within each stream. Nothing if it is gone. */
+  logs(handle: AttemptHandle, options: LogOptions, signal: AbortSignal): AsyncIterable<LogChunk>
+
+  /** Asks every replica to end (SIGTERM, grace, SIGKILL) and returns when none runs. Unknown handles are fine. */
+  cancel(handle: AttemptHandle, signal: AbortSignal): Promise<void>
+
+  /** Deletes what `submit` made, but never anything that still runs. Unknown handles are fine. */
+  remove(handle: AttemptHandle, signal: AbortSignal): Promise<void>
+
+  /** Throws `unavailable` with what to do about it; otherwise a line for people (version, node). */
+  health(signal: AbortSignal): Promise<string>
+}
+
+export interface SubmitContext {
+  /** Aborted when the claim is no longer ours: stop before the next native call. */
+  readonly signal: AbortSignal
+  /** Tells what the attempt waits for; at most once a second reaches the job's events. */
+  readonly progress: (progress: SubmitProgress) => void
+}
+
+export interface SubmitProgress {
+  /** A reason of the state `starting`, such as `image_pull`. */
+  readonly reason: 'image_pull' | 'volume' | 'capacity'
+  /** For people, such as `busybox: 12 of 40 MiB`. */
+  readonly detail: string
+}
+
+/**
+ * - `unavailable`: it did not answer, or not yet; try again later, nothing is known
+ * - `rejected`: it answered that it will not; `failure` says how the attempt ends
+ * - `not_found`: the thing named is not there
+ * - `conflict`: something else holds the name, or the claim has been taken over
+ */
+export type SchedulerErrorKind = 'unavailable' | 'rejected' | 'not_found' | 'conflict'
+
+export class SchedulerError extends Error {
+  override readonly name = 'SchedulerError'
+  readonly kind: SchedulerErrorKind
+  /** How an attempt ends that meets this error; only for `rejected` and `conflict`. */
+  readonly failure: FailureReason
+
+  /** @param message the scheduler's own words, without secrets: it is shown to users. */
+  constructor(kind: SchedulerErrorKind, message: string, options: ErrorOptions & { failure?: FailureReason } = {}) {
+    super(message, options)
+    this.kind = kind
+    this.failure = options.failure ?? 'rejected'
+  }
+}
