@@ -23,12 +23,13 @@ export type attempt = {
     epoch: Generated<number>;
     lease_until: Timestamp | null;
     /**
-     * When it wants to be looked at; null: only when something new is known.
+     * When it wants to be looked at; null: only when something new is known. A claim needs it to be past.
      */
     due_at: Generated<Timestamp | null>;
     /**
-     * Doorbells rung for it: makes each queue id new, and spaces them out.
+     * When the sweeper may ring for it (again), and how often it has since the last claim.
      */
+    ring_at: Generated<Timestamp>;
     rings: Generated<number>;
     /**
      * Set before the first native call: from then on something may exist.
@@ -47,6 +48,10 @@ export type attempt = {
      */
     outcome: unknown | null;
     started_at: Timestamp | null;
+    /**
+     * When the run is over its time; set when it starts, if it has a limit.
+     */
+    deadline_at: Timestamp | null;
     ended_at: Timestamp | null;
     /**
      * Native objects are gone: nothing more to do.
@@ -59,7 +64,6 @@ export type idempotency_key = {
     key: string;
     fingerprint: string;
     job_id: string;
-    answer: string;
     created_at: Generated<Timestamp>;
 };
 export type job = {

@@ -1,0 +1,83 @@
+import { EventEmitter, once } from 'node:events'
+import pg from 'pg'
+import type { Pool } from 'pg'
+import type { Logger } from 'pino'
+
+/**
+ * Doorbells between processes over LISTEN/NOTIFY: a topic and nothing else, so that a lost one costs only time.
+ * Topics: `outbox` (rows to relay), `job:<id>` (new events), `log:<attempt id>` (new output).
+ */
+export interface Signals {
+  /** Wakes every waiter on the topic, in all processes. Many calls within 10 ms become one. */
+  notify(topic: string): void
+  /** Resolves at the next signal on the topic, after `ms`, or when aborted; never rejects. */
+  wait(topic: string, ms: number, signal?: AbortSignal): Promise<void>
+  close(): Promise<void>
+}
+
+const CHANNEL = 'berth'
+const FLUSH_MS = 10
+const RECONNECT_MS = 500
+
+/** @param connectionString of the database; one connection of its own is kept for listening, and reconnected for ever. */
+export function createSignals(pool: Pool, connectionString: string, log: Logger): Signals {
+  const local = new EventEmitter().setMaxListeners(0)
+  const pending = new Set<string>()
+  const listener = listenForever(connectionString, (topic) => local.emit(topic), log)
+  let flushing: NodeJS.Timeout | undefined
+
+  const flush = (): void => {
+    flushing = undefined
+    const topics = [...pending]
+    pending.clear()
+    pool
+      .query(`SELECT pg_notify('${CHANNEL}', topic) FROM unnest($1::text[]) AS topic`, [topics])
+      .catch((error: unknown) => log.debug({ err: error }, 'a doorbell was not rung; the polls will do'))
+  }
+
+  return {
+    notify(topic) {
+      local.emit(topic)
+      pending.add(topic)
+      flushing ??= setTimeout(flush, FLUSH_MS)
+    },
+    async wait(topic, ms, signal) {
+      const timeout = AbortSignal.timeout(ms)
+      const any = signal ? AbortSignal.any([signal, timeout]) : timeout
+      if (any.aborted) return
+      await once(local, topic, { signal: any }).catch(() => undefined)
+    },
+    async close() {
+      clearTimeout(flushing)
+      await listener.close()
+    },
+  }
+}
+
+function listenForever(connectionString: string, onTopic: (topic: string) => void, log: Logger): { close(): Promise<void> } {
+  let closed = false
+  let client: pg.Client | undefined
+  const connect = async (): Promise<void> => {
+    if (closed) return
+    const next = new pg.Client({ connectionString, keepAlive: true, application_name: 'berth-listen' })
+    client = next
+    next.on('notification', ({ payload }) => payload !== undefined && onTopic(payload))
+    next.on('error', (error) => log.debug({ err: error }, 'the listening connection broke'))
+    next.on('end', () => setTimeout(() => void connect(), RECONNECT_MS).unref())
+    try {
+      await next.connect()
+      await next.query(`LISTEN ${CHANNEL}`)
+    } catch (error) {
+      log.debug({ err: error }, 'cannot listen yet')
+      await next.end().catch(() => undefined)
+    }
+  }
+  const first = connect()
+  return {
+    async close() {
+      closed = true
+      await first
+      await client?.end().catch(() => undefined)
+    },
+  }
+}

@@ -1,0 +1,21 @@
+import type { Kysely } from 'kysely'
+import type { Logger } from 'pino'
+import type { Pool } from 'pg'
+import type { DB } from '../db/schema.ts'
+import type { Signals } from '../db/signals.ts'
+import type { Scheduler } from '../schedulers/scheduler.ts'
+
+/** What every service needs; made once, in deps.ts. */
+export interface ServiceDeps {
+  /** For the hot statements of db/statements, each one prepared SQL. */
+  readonly pool: Pool
+  /** The same connections, for queries that are put together. */
+  readonly db: Kysely<DB>
+  /** By configured name. */
+  readonly schedulers: ReadonlyMap<string, Scheduler>
+  /** Short id of this installation. */
+  readonly installation: string
+  /** "Something changed, look again." */
+  readonly signals: Signals
+  readonly log: Logger
+}
