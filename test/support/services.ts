@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs'
+import { get } from 'node:http'
+import { delimiter, join } from 'node:path'
+import { startTestPostgres } from './postgres.ts'
+import { startTestRedis } from './redis.ts'
+
+/**
+ * Vitest's global set-up: what tests need and nobody has started (script/test does) is started here if the machine can,
+ * and told to the test files through the environment, which requirements.ts reads. What is missing is named there too.
+ */
+export default async function startServices(): Promise<() => Promise<void>> {
+  const stops = [await provide('BERTH_TEST_DATABASE_URL', startTestPostgres)]
+  if (findProgram('redis-server') !== null) stops.push(await provide('BERTH_TEST_REDIS_URL', startTestRedis))
+  await findDocker()
+  process.env['BERTH_TEST_REGISTRY'] ??= findProgram('docker-registry') ?? ''
+  return async () => {
+    await Promise.all(stops.map((stop) => stop()))
+  }
+}
+
+interface Service {
+  readonly url: string
+  stop(): Promise<void>
+}
+
+async function provide(variable: string, start: () => Promise<Service>): Promise<() => Promise<void>> {
+  if (process.env[variable]) return async () => {}
+  try {
+    const service = await start()
+    process.env[variable] = service.url
+    return async () => {
+      delete process.env[variable]
+      await service.stop()
+    }
+  } catch (error) {
+    process.env[`${variable}_MISSING`] = String(error)
+    return async () => {}
+  }
+}
+
+async function findDocker(): Promise<void> {
+  const host = process.env['BERTH_TEST_DOCKER'] || 'unix:///var/run/docker.sock'
+  const answers = await new Promise<boolean>((resolve) => {
+    const request = get({ socketPath: host.replace('unix://', ''), path: '/_ping', timeout: 5_000 }, (response) => {
+      response.resume()
+      resolve(response.statusCode === 200)
+    })
+    request.once('error', () => resolve(false)).once('timeout', () => request.destroy())
+  })
+  process.env['BERTH_TEST_DOCKER'] = answers ? host : ''
+  if (!answers) process.env['BERTH_TEST_DOCKER_MISSING'] = `no Docker daemon answers at ${host}`
+}
+
+function findProgram(name: string): string | null {
+  const folders = (process.env['PATH'] ?? '').split(delimiter)
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path)) ?? null
+}
