@@ -6,6 +6,9 @@ export interface BindRoot {
   readonly readOnly: boolean
 }
 
+/** Where mounts of a scheduler must lie whose `mountPaths` are `linked`. */
+export const LINKED_MOUNT_ROOT = '/mnt/berth'
+
 /** What one configured scheduler can do, as plain data; asked at admission and shown by `GET /v1/schedulers`. */
 export interface Capabilities {
   /** Ways to make a mount, all that `render` can express. */
@@ -20,7 +23,10 @@ export interface Capabilities {
   readonly entrypoint: boolean
   /** Whether a role may choose the user it runs as. */
   readonly user: boolean
-  /** Whether each mount path is honoured exactly; if not, only relative access through the environment is possible. */
+  /**
+   * Whether each mount path is honoured exactly. `linked`: only paths below `LINKED_MOUNT_ROOT`, with access `rw`, can be
+   * given, and the replica finds them below $BERTH_MOUNT_ROOT instead; every other mount is refused.
+   */
   readonly mountPaths: 'exact' | 'linked'
   /** Limits that are enforced; a request for one that is not listed is refused. */
   readonly limits: readonly ResourceLimit[]
