@@ -2,7 +2,9 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { pino } from 'pino'
 import { migrate } from '../../src/db/migrate.ts'
+import { createPool } from '../../src/db/pool.ts'
 import { requirePostgres } from './requirements.ts'
 
 export interface TestDatabase {
@@ -29,8 +31,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     await admin.query(`CREATE DATABASE ${name} TEMPLATE ${await prepareTemplate(admin, server)}`)
   })
   const url = databaseUrl(server, name)
-  const pool = new pg.Pool({ connectionString: url, max: 10 })
-  pool.on('error', () => {})
+  const pool = createPool(url, 10, pino({ level: 'silent' }))
   return {
     url,
     pool,

@@ -1,0 +1,63 @@
+import { z } from 'zod'
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+const URL_WORDS = 'must be a URL such as'
+
+const url = (protocols: RegExp, example: string) =>
+  z.string().refine((text) => protocols.test(text) && URL.canParse(text), { error: `${URL_WORDS} ${example}` })
+
+/**
+ * The environment variables that Berth reads. `defaultWords` says what holds where a variable is not set;
+ * docs/configuration.md is written from here.
+ */
+export const Environment = z.object({
+  BERTH_HOST: z.string().optional().meta({
+    description: 'Address that the API listens on. Berth speaks plain HTTP: put a proxy with TLS before any other than loopback.',
+    defaultWords: '`127.0.0.1`',
+  }),
+  BERTH_PORT: z
+    .string()
+    .refine((text) => /^\d{1,5}$/.test(text) && Number(text) <= 65_535, { error: 'must be a port number from 0 (any free one) to 65535' })
+    .optional()
+    .meta({ description: 'Port that the API listens on; 0 takes any free one, which the log names.', defaultWords: '`8080`' }),
+  BERTH_DATA_DIR: z.string().optional().meta({
+    description: 'Folder of all that Berth keeps on this machine: the embedded PostgreSQL, the API key, volumes and work of `local` jobs.',
+    defaultWords: '`.berth` in the working directory',
+  }),
+  DATABASE_URL: url(/^postgres(ql)?:/, 'postgresql://user:password@host:5432/berth').optional().meta({
+    description: 'PostgreSQL (15 or later) that holds the truth. Migrations are applied at the start.',
+    defaultWords: 'an embedded PostgreSQL under the data folder',
+  }),
+  REDIS_URL: url(/^rediss?:/, 'redis://host:6379').optional().meta({
+    description: 'Redis (7 or later, `maxmemory-policy noeviction`) for the queue. It may lose everything at any time.',
+    defaultWords: 'the queue is kept in PostgreSQL',
+  }),
+  BERTH_SERVE: z.enum(['all', 'api', 'worker']).optional().meta({
+    description: 'What this process does: `api`, `worker`, or `all` for both. Apart they need `DATABASE_URL`.',
+    defaultWords: '`all`',
+  }),
+  BERTH_API_KEY: z
+    .string()
+    .regex(/^[\x21-\x7e]{16,256}$/, { error: 'must be 16 to 256 printable characters without spaces, such as openssl rand -hex 32 gives' })
+    .optional()
+    .meta({
+      description: 'The key that clients send as `Authorization: Bearer …`. Needed with `DATABASE_URL`, unless the process is a `worker`.',
+      defaultWords: 'embedded: made at the first start and kept in `api-key` in the data folder, readable by the owner alone',
+    }),
+  BERTH_SCHEDULERS: z.string().optional().meta({
+    description: 'Path of a JSON file that names the schedulers: see below.',
+    defaultWords: '`local`, and `docker` if its socket answers',
+  }),
+  BERTH_LOG_LEVEL: z.enum(LOG_LEVELS).optional().meta({
+    description: `Least level that is logged: ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}. The log is JSON lines on stdout.`,
+    defaultWords: '`info`',
+  }),
+  BERTH_CRASH_POINT: z
+    .string()
+    .regex(/^[a-z0-9._-]+(:SIG(KILL|STOP))?$/, { error: 'must be the name of a crash point, with :SIGKILL or :SIGSTOP after it if need be' })
+    .optional()
+    .meta({ description: 'For fault tests: the named place in the code where this process kills itself.', defaultWords: 'none' }),
+})
+
+export type Environment = z.infer<typeof Environment>
+export type LogLevel = (typeof LOG_LEVELS)[number]

@@ -1,0 +1,68 @@
+import { posix } from 'node:path'
+import { z } from 'zod'
+
+const absolutePath = (description: string) =>
+  z
+    .string()
+    .refine((path) => path.startsWith('/') && posix.normalize(path) === path, { error: 'must be an absolute path without . or .. or a slash too many' })
+    .meta({ description })
+
+const BindRootEntry = z.strictObject({
+  root: absolutePath('Folder of the machine that runs the jobs; it and everything below may be mounted.'),
+  readOnly: z.boolean().optional().meta({ description: 'Only mounts with access `ro` are allowed. Default `true`.' }),
+})
+
+const RegistryEntry = z
+  .strictObject({
+    username: z.string().min(1).meta({ description: 'User at the registry.' }),
+    password: z.string().min(1).optional().meta({ description: 'Password or token. Prefer `passwordFile`.' }),
+    passwordFile: z.string().min(1).optional().meta({ description: 'File that holds it; a relative path starts at this file\'s folder.' }),
+  })
+  .refine(({ password, passwordFile }) => (password === undefined) !== (passwordFile === undefined), {
+    error: 'must have either a password or a passwordFile',
+  })
+
+const bindRoots = z
+  .array(BindRootEntry)
+  .optional()
+  .meta({ description: 'Folders that `bind` mounts may come from. Default none: every bind is refused.' })
+
+export const DockerSchedulerEntry = z.strictObject({
+  kind: z.literal('docker'),
+  host: z
+    .string()
+    .regex(/^(unix:\/\/\/.+|tcp:\/\/(localhost|127\.[\d.]+|\[::1\]):\d+)$/, {
+      error: 'must be unix:///path/of/docker.sock or tcp://127.0.0.1:PORT',
+    })
+    .optional()
+    .meta({ description: 'Address of the daemon: a Unix socket, or TCP on loopback. Default `unix:///var/run/docker.sock`.' }),
+  bindRoots,
+  devices: z
+    .array(absolutePath('Device of the machine that runs the daemon.'))
+    .optional()
+    .meta({ description: 'Devices that `device` mounts may name. Default none.' }),
+  registries: z
+    .record(z.string().min(1), RegistryEntry)
+    .optional()
+    .meta({ description: 'Credentials by registry host, such as `registry.example.com` or `localhost:5000`. Default none.' }),
+})
+
+export const LocalSchedulerEntry = z.strictObject({
+  kind: z.literal('local'),
+  isolation: z.enum(['auto', 'bubblewrap', 'links']).optional().meta({
+    description: 'How mounts are made: by `bubblewrap`, by `links` in the work directory, or `auto`: bubblewrap if it works. Default `auto`.',
+  }),
+  bindRoots,
+})
+
+/** The file that BERTH_SCHEDULERS names. docs/configuration.md is written from here. */
+export const SchedulersFile = z.strictObject({
+  schedulers: z
+    .record(
+      z.string().regex(/^[a-z][a-z0-9-]{0,62}$/, { error: 'is not a scheduler name: up to 63 lower-case letters, digits and hyphens, a letter first' }),
+      z.discriminatedUnion('kind', [LocalSchedulerEntry, DockerSchedulerEntry]),
+    )
+    .refine((schedulers) => Object.keys(schedulers).length > 0, { error: 'must name at least one scheduler' }),
+})
+
+export type SchedulersFile = z.infer<typeof SchedulersFile>
