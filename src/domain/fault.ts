@@ -14,3 +14,9 @@ export interface Fault {
 export function jsonPointer(path: readonly PropertyKey[]): string {
   return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
+
+/** A fault that does not know yet where in the body it stands. */
+export type Flaw = Omit<Fault, 'pointer'>
+
+/** What reading a client's words gives: the value, or everything that is wrong with them. */
+export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly faults: readonly Fault[] }

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import type { Flaw } from './fault.ts'
+import { ON_REPLICA_FAILURE } from './job-spec.ts'
+import { flaws } from './parse-body.ts'
+import { REQUEST_LIMITS } from './request-limits.ts'
+import { nameText, RoleBody } from './role-body.ts'
+
+/** Labels on the wire. */
+export const labelsBody = () =>
+  z
+    .record(
+      z.string().regex(/^[a-zA-Z0-9]([a-zA-Z0-9._/-]{0,61}[a-zA-Z0-9])?$/, 'must be 1 to 63 letters, digits, ".", "_", "/" or "-"'),
+      z.string().max(REQUEST_LIMITS.labelValueLength),
+    )
+    .superRefine(flaws(labelFlaws))
+    .meta({ description: 'Names and values to find jobs by; they mean nothing to Berth.', examples: [{ team: 'vision' }] })
+
+/** When a failed attempt is tried again, as a client writes it. */
+export const RetriesBody = z
+  .strictObject({
+    max: z.int().min(0).max(REQUEST_LIMITS.retries).optional().meta({ description: 'Further attempts after the first; 0 if it is left out.', examples: [2] }),
+    backoffSeconds: z.number().min(0).max(REQUEST_LIMITS.backoffSeconds).optional().meta({
+      description: 'Wait before the second attempt, doubled for each further one, up to 10 minutes; 10 if it is left out.',
+      examples: [10],
+    }),
+  })
+  .meta({ id: 'RetriesBody', description: 'When a failed attempt is tried again.' })
+
+/** A whole job as a client writes it: what is submitted, and what a job definition holds. */
+export const JobBody = z
+  .strictObject({
+    name: nameText().optional().meta({ description: 'Name for people, not unique; `job` if it is left out.', examples: ['train'] }),
+    scheduler: nameText().meta({ description: 'Name of a configured scheduler: see `GET /v1/schedulers`.', examples: ['docker'] }),
+    labels: labelsBody().optional(),
+    timeoutSeconds: z.int().min(1).max(REQUEST_LIMITS.timeoutSeconds).nullish().meta({
+      description: 'Longest time of one attempt, from its first running replica on; no limit if it is left out.',
+      examples: [3600],
+    }),
+    graceSeconds: z.int().min(0).max(REQUEST_LIMITS.graceSeconds).optional().meta({
+      description: 'Time between the polite signal and the kill when replicas are ended; 10 if it is left out.',
+      examples: [10],
+    }),
+    retries: RetriesBody.optional(),
+    onReplicaFailure: z.enum(ON_REPLICA_FAILURE).optional().meta({
+      description: 'Whether the first failed replica ends the others (`cancel_others`, taken if it is left out) or they go on to their own end (`wait`).',
+    }),
+    roles: z.array(RoleBody).min(1).max(REQUEST_LIMITS.roles).meta({ description: 'Groups of identical replicas that run together.' }),
+  })
+  .meta({
+    id: 'JobBody',
+    description: 'A job. Only `scheduler`, one role and its command are needed, and an image where the kind of scheduler has images.',
+    examples: [{ scheduler: 'local', roles: [{ command: ['echo', 'hello'] }] }],
+  })
+export type JobBody = z.infer<typeof JobBody>
+
+function labelFlaws(labels: Readonly<Record<string, string>>): Flaw | null {
+  const count = Object.keys(labels).length
+  return count <= REQUEST_LIMITS.labels ? null : { code: 'too_many', detail: `must have at most ${REQUEST_LIMITS.labels} labels, not ${count}` }
+}

@@ -1,0 +1,72 @@
+import { jsonPointer, type Fault } from './fault.ts'
+import type { JobBody } from './job-body.ts'
+import type { JobSpec, Resources, RoleSpec } from './job-spec.ts'
+import { plainPath } from './mount-path.ts'
+import { REQUEST_LIMITS } from './request-limits.ts'
+import type { RoleBody } from './role-body.ts'
+import { roleFaults } from './role-faults.ts'
+import { roleMounts } from './role-mounts.ts'
+
+/** The job as it is stored, and for each mount of each role where the client wrote it; or everything that is wrong. */
+export type NormalisedJob =
+  | { readonly ok: true; readonly spec: JobSpec; readonly mountPointers: MountPointers }
+  | { readonly ok: false; readonly faults: readonly Fault[] }
+
+/** `[role][mount]`: JSON pointers into the body. */
+export type MountPointers = readonly (readonly string[])[]
+
+/** Fills in every default and turns mount strings into objects. Finds what only the whole job can show. */
+export function normaliseJob(body: JobBody): NormalisedJob {
+  const faults = [...body.roles.flatMap(roleFaults), ...roleNameFaults(body.roles), ...labelFaults(body)]
+  if (faults.length > 0) return { ok: false, faults }
+  return { ok: true, spec: specOf(body), mountPointers: body.roles.map((role, index) => roleMounts(role, index).mounts.map(({ pointer }) => pointer)) }
+}
+
+const specOf = (body: JobBody): JobSpec => ({
+  name: body.name ?? 'job',
+  scheduler: body.scheduler,
+  labels: body.labels ?? {},
+  timeoutSeconds: body.timeoutSeconds ?? null,
+  graceSeconds: body.graceSeconds ?? 10,
+  retries: { max: body.retries?.max ?? 0, backoffSeconds: body.retries?.backoffSeconds ?? 10 },
+  onReplicaFailure: body.onReplicaFailure ?? 'cancel_others',
+  roles: body.roles.map(roleOf),
+})
+
+const roleOf = (role: RoleBody, index: number): RoleSpec => ({
+  name: role.name ?? DEFAULT_ROLE,
+  image: role.image ?? null,
+  entrypoint: role.entrypoint ?? null,
+  command: role.command,
+  replicas: role.replicas ?? 1,
+  env: role.env ?? {},
+  resources: resourcesOf(role.resources ?? {}),
+  workingDir: typeof role.workingDir === 'string' ? plainPath(role.workingDir) : null,
+  user: role.user ?? null,
+  mounts: roleMounts(role, index).mounts.map(({ mount }) => mount),
+})
+
+const DEFAULT_ROLE = 'main'
+
+const resourcesOf = ({ cpus, memoryMiB, shmMiB, gpus, pids }: NonNullable<RoleBody['resources']>): Resources => ({
+  cpus: cpus ?? null,
+  memoryMiB: memoryMiB ?? null,
+  shmMiB: shmMiB ?? null,
+  gpus: gpus === 0 ? null : (gpus ?? null),
+  pids: pids ?? null,
+})
+
+function roleNameFaults(roles: readonly RoleBody[]): Fault[] {
+  return roles.flatMap(({ name }, index) => {
+    const pointer = jsonPointer(['roles', index, 'name'])
+    if (name === undefined) return roles.length === 1 ? [] : [{ pointer, code: 'missing_field', detail: 'is missing: with several roles each needs a name' }]
+    const before = roles.findIndex((other) => other.name === name)
+    return before === index ? [] : [{ pointer, code: 'duplicate_name', detail: `"${name}" is the name of role ${before} already: names of roles differ` }]
+  })
+}
+
+/** The labels of a job definition and those of its submission may be too many together. */
+function labelFaults({ labels = {} }: JobBody): Fault[] {
+  const count = Object.keys(labels).length
+  return count <= REQUEST_LIMITS.labels ? [] : [{ pointer: '/labels', code: 'too_many', detail: `must have at most ${REQUEST_LIMITS.labels} labels, not ${count}` }]
+}
