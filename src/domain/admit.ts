@@ -1,4 +1,4 @@
-import { RESOURCE_LIMITS, type Capabilities } from './capabilities.ts'
+import { LINKED_MOUNT_ROOT, RESOURCE_LIMITS, type Capabilities } from './capabilities.ts'
 import { jsonPointer, type Fault, type Flaw } from './fault.ts'
 import type { JobSpec, RoleSpec } from './job-spec.ts'
 import type { Resolution } from './mount-plan.ts'
@@ -31,7 +31,9 @@ export function admit(spec: JobSpec, scheduler: SchedulerFacts, { mountPointers,
   const faults = [
     ...replicaFaults(spec, scheduler),
     ...spec.roles.flatMap((role, index) => roleReasons(role, index, scheduler)),
-    ...mounts.flatMap(({ resolved, pointer, linkFlaws }) => [...(resolved.ok ? [] : resolved.reasons), ...linkFlaws].map((flaw) => ({ pointer, ...flaw }))),
+    ...mounts.flatMap(({ resolved, pointer, linkFlaws }) =>
+      [...(resolved.ok ? [] : resolved.reasons), ...linkFlaws].map((flaw) => ({ pointer, ...flaw })),
+    ),
   ]
   if (faults.length === 0) return { ok: true, resolutions: mounts.flatMap(resolutionOf) }
   const alternatives = others.filter((other) => other.name !== scheduler.name && admit(spec, other).ok).map(({ name }) => name)
@@ -57,17 +59,22 @@ const resolveRole = (role: RoleSpec, capabilities: Capabilities, { index, pointe
     mount,
     pointer: pointers?.[at] ?? jsonPointer(['roles', index, 'mounts', at]),
     resolved: resolveMount(mount, capabilities),
-    linkFlaws: capabilities.mountPaths === 'linked' ? flawsOfLink(mount, role) : [],
+    linkFlaws: capabilities.mountPaths === 'linked' ? flawsOfLink(mount) : [],
   }))
 
-/** A link in the working directory stands for the mount: it is found only from there, and cannot keep anybody from writing. */
-function flawsOfLink(mount: Mount, { workingDir }: RoleSpec): Flaw[] {
-  const reachable = workingDir !== null && isUnder(workingDir, mount.path)
-  const readOnly = mount.type !== 'device' && mount.access === 'ro'
-  return [
-    ...(reachable ? [] : [{ code: 'mount_path_unsupported', detail: `this scheduler can only mount below workingDir: "${mount.path}" is not` }]),
-    ...(readOnly ? [{ code: 'read_only_unsupported', detail: `this scheduler cannot keep "${mount.path}" from being written: ask for access "rw"` }] : []),
-  ]
+/** A link stands for the mount: it can only lie in the directory made for links, and cannot keep anybody from writing. */
+function flawsOfLink(mount: Mount): Flaw[] {
+  const { path } = mount
+  const flaws: Flaw[] = []
+  if (!isUnder(LINKED_MOUNT_ROOT, path)) {
+    const detail = `this scheduler can only mount below ${LINKED_MOUNT_ROOT}, as links that $BERTH_MOUNT_ROOT leads to: "${path}" is not`
+    flaws.push({ code: 'mount_path_unsupported', detail })
+  }
+  if (mount.type !== 'device' && mount.access === 'ro') {
+    const detail = `this scheduler mounts by links, which cannot keep "${path}" from being written: ask for access "rw"`
+    flaws.push({ code: 'read_only_unsupported', detail })
+  }
+  return flaws
 }
 
 function replicaFaults(spec: JobSpec, { name, capabilities: { maxReplicas } }: SchedulerFacts): Fault[] {
@@ -78,18 +85,23 @@ function replicaFaults(spec: JobSpec, { name, capabilities: { maxReplicas } }: S
 }
 
 function roleReasons(role: RoleSpec, index: number, { name, capabilities }: SchedulerFacts): Fault[] {
-  const refuse = (field: string, code: string, detail: string): Fault => ({ pointer: jsonPointer(['roles', index, ...field.split('.')]), code, detail })
-  const limits = RESOURCE_LIMITS.filter((limit) => role.resources[limit] !== null && !capabilities.limits.includes(limit))
+  const faults: Fault[] = []
+  const refuse = (field: string, code: string, detail: string): void => {
+    faults.push({ pointer: jsonPointer(['roles', index, ...field.split('.')]), code, detail: `"${name}" ${detail}` })
+  }
+  if (capabilities.image === 'required' && role.image === null)
+    refuse('image', 'image_required', 'needs an image for each role, such as "busybox"')
+  if (capabilities.image === 'unsupported' && role.image !== null) refuse('image', 'image_unsupported', 'has no images: leave it out')
+  if (!capabilities.entrypoint && role.entrypoint !== null) {
+    refuse('entrypoint', 'entrypoint_unsupported', 'has no entrypoint to replace: put all of it into command')
+  }
+  if (!capabilities.user && role.user !== null) refuse('user', 'user_unsupported', 'cannot change the user: leave it out')
   const enforced = capabilities.limits.length === 0 ? 'it enforces none' : `it enforces ${capabilities.limits.join(', ')}`
-  return [
-    ...(capabilities.image === 'required' && role.image === null ? [refuse('image', 'image_required', `"${name}" needs an image for each role, such as "busybox"`)] : []),
-    ...(capabilities.image === 'unsupported' && role.image !== null ? [refuse('image', 'image_unsupported', `"${name}" has no images: leave it out`)] : []),
-    ...(!capabilities.entrypoint && role.entrypoint !== null
-      ? [refuse('entrypoint', 'entrypoint_unsupported', `"${name}" has no entrypoint to replace: put all of it into command`)]
-      : []),
-    ...(!capabilities.user && role.user !== null ? [refuse('user', 'user_unsupported', `"${name}" cannot change the user: leave it out`)] : []),
-    ...limits.map((limit) => refuse(`resources.${limit}`, 'limit_unsupported', `"${name}" cannot enforce ${limit}: leave it out; ${enforced}`)),
-  ]
+  for (const limit of RESOURCE_LIMITS) {
+    if (role.resources[limit] === null || capabilities.limits.includes(limit)) continue
+    refuse(`resources.${limit}`, 'limit_unsupported', `cannot enforce ${limit}: leave it out; ${enforced}`)
+  }
+  return faults
 }
 
 const resolutionOf = ({ role, mount, resolved }: ResolvedOfRole): Resolution[] => {
@@ -99,7 +111,10 @@ const resolutionOf = ({ role, mount, resolved }: ResolvedOfRole): Resolution[] =
 }
 
 /** A device is written to if its permissions say so. */
-const accessOf = (mount: Mount): Resolution['access'] => (mount.type === 'device' ? (mount.permissions.includes('w') ? 'rw' : 'ro') : mount.access)
+const accessOf = (mount: Mount): Resolution['access'] =>
+  mount.type === 'device' ? (mount.permissions.includes('w') ? 'rw' : 'ro') : mount.access
 
 const withAlternatives = (fault: Fault, names: readonly string[]): Fault =>
-  names.length === 0 ? fault : { ...fault, detail: `${fault.detail}; as it is, the job could go to ${names.map((name) => `"${name}"`).join(' or ')}` }
+  names.length === 0
+    ? fault
+    : { ...fault, detail: `${fault.detail}; as it is, the job could go to ${names.map((name) => `"${name}"`).join(' or ')}` }

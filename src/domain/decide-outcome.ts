@@ -45,8 +45,9 @@ export interface OutcomeFacts {
  * What happened by itself before a stop stays true: a success is a success, and a failure keeps its reason.
  */
 export function decideOutcome(facts: OutcomeFacts): Decision {
-  const replicas = facts.roles.flatMap((role) =>
-    Array.from({ length: role.replicas }, (_, index) => facts.observations.find((seen) => seen.role === role.name && seen.index === index)),
+  const seen = new Map(facts.observations.map((observation) => [`${observation.role}/${observation.index}`, observation]))
+  const replicas = facts.roles.flatMap(({ name, replicas: count }) =>
+    Array.from({ length: count }, (_, index) => seen.get(`${name}/${index}`)),
   )
   const ended = replicas.filter((replica): replica is ReplicaObservation => replica !== undefined && hasEnded(replica))
   if (ended.length === replicas.length) return { kind: 'ended', outcome: outcomeOf(ended, facts) }

@@ -18,31 +18,54 @@ export const labelsBody = () =>
 /** When a failed attempt is tried again, as a client writes it. */
 export const RetriesBody = z
   .strictObject({
-    max: z.int().min(0).max(REQUEST_LIMITS.retries).optional().meta({ description: 'Further attempts after the first; 0 if it is left out.', examples: [2] }),
-    backoffSeconds: z.number().min(0).max(REQUEST_LIMITS.backoffSeconds).optional().meta({
-      description: 'Wait before the second attempt, doubled for each further one, up to 10 minutes; 10 if it is left out.',
-      examples: [10],
-    }),
+    max: z
+      .int()
+      .min(0)
+      .max(REQUEST_LIMITS.retries)
+      .optional()
+      .meta({ description: 'Further attempts after the first; 0 if it is left out.', examples: [2] }),
+    backoffSeconds: z
+      .number()
+      .min(0)
+      .max(REQUEST_LIMITS.backoffSeconds)
+      .optional()
+      .meta({
+        description: 'Wait before the second attempt, doubled for each further one, up to 10 minutes; 10 if it is left out.',
+        examples: [10],
+      }),
   })
   .meta({ id: 'RetriesBody', description: 'When a failed attempt is tried again.' })
 
 /** A whole job as a client writes it: what is submitted, and what a job definition holds. */
 export const JobBody = z
   .strictObject({
-    name: nameText().optional().meta({ description: 'Name for people, not unique; `job` if it is left out.', examples: ['train'] }),
+    name: nameText()
+      .optional()
+      .meta({ description: 'Name for people, not unique; `job` if it is left out.', examples: ['train'] }),
     scheduler: nameText().meta({ description: 'Name of a configured scheduler: see `GET /v1/schedulers`.', examples: ['docker'] }),
     labels: labelsBody().optional(),
-    timeoutSeconds: z.int().min(1).max(REQUEST_LIMITS.timeoutSeconds).nullish().meta({
-      description: 'Longest time of one attempt, from its first running replica on; no limit if it is left out.',
-      examples: [3600],
-    }),
-    graceSeconds: z.int().min(0).max(REQUEST_LIMITS.graceSeconds).optional().meta({
-      description: 'Time between the polite signal and the kill when replicas are ended; 10 if it is left out.',
-      examples: [10],
-    }),
+    timeoutSeconds: z
+      .int()
+      .min(1)
+      .max(REQUEST_LIMITS.timeoutSeconds)
+      .nullish()
+      .meta({
+        description: 'Longest time of one attempt, from its first running replica on; no limit if it is left out.',
+        examples: [3600],
+      }),
+    graceSeconds: z
+      .int()
+      .min(0)
+      .max(REQUEST_LIMITS.graceSeconds)
+      .optional()
+      .meta({
+        description: 'Time between the polite signal and the kill when replicas are ended; 10 if it is left out.',
+        examples: [10],
+      }),
     retries: RetriesBody.optional(),
     onReplicaFailure: z.enum(ON_REPLICA_FAILURE).optional().meta({
-      description: 'Whether the first failed replica ends the others (`cancel_others`, taken if it is left out) or they go on to their own end (`wait`).',
+      description:
+        '`cancel_others` (taken if it is left out): the first failed replica ends the others. `wait`: they go on to their own end.',
     }),
     roles: z.array(RoleBody).min(1).max(REQUEST_LIMITS.roles).meta({ description: 'Groups of identical replicas that run together.' }),
   })
@@ -55,5 +78,7 @@ export type JobBody = z.infer<typeof JobBody>
 
 function labelFlaws(labels: Readonly<Record<string, string>>): Flaw | null {
   const count = Object.keys(labels).length
-  return count <= REQUEST_LIMITS.labels ? null : { code: 'too_many', detail: `must have at most ${REQUEST_LIMITS.labels} labels, not ${count}` }
+  return count <= REQUEST_LIMITS.labels
+    ? null
+    : { code: 'too_many', detail: `must have at most ${REQUEST_LIMITS.labels} labels, not ${count}` }
 }

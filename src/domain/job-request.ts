@@ -1,16 +1,21 @@
 import { z } from 'zod'
 import type { Fault, Parsed } from './fault.ts'
 import { JobBody, labelsBody } from './job-body.ts'
-import { roleFaults } from './role-faults.ts'
 import { parseBody } from './parse-body.ts'
 import { nameText, RoleBody } from './role-body.ts'
+import { roleFaults } from './role-faults.ts'
+import { roleMounts } from './role-mounts.ts'
 import { valueAt } from './value-at.ts'
 
 /** A submission of a job definition. */
 export const DefinitionSubmission = z
   .strictObject({
     definition: nameText().meta({ description: 'Name of the job definition.', examples: ['train'] }),
-    version: z.int().min(1).optional().meta({ description: 'Which version of it; the newest if it is left out.', examples: [3] }),
+    version: z
+      .int()
+      .min(1)
+      .optional()
+      .meta({ description: 'Which version of it; the newest if it is left out.', examples: [3] }),
     name: nameText().optional().meta({ description: "Name of the job; the definition's own if it is left out." }),
     labels: labelsBody().optional(),
   })
@@ -45,7 +50,7 @@ function faultsOfGoodRoles(body: unknown): Fault[] {
   if (!Array.isArray(roles)) return []
   return roles.flatMap((role: unknown, index) => {
     const read = RoleBody.safeParse(role)
-    return read.success ? roleFaults(read.data, index) : []
+    return read.success ? roleFaults(read.data, index, roleMounts(read.data, index).mounts) : []
   })
 }
 

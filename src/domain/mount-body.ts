@@ -18,10 +18,13 @@ const hostPath = z.string().superRefine(flaws(pathFlaw))
 export const VolumeMountBody = z
   .strictObject({
     type: z.literal('volume'),
-    source: z.string().superRefine(flaws(volumeNameFlaw)).meta({
-      description: 'Name of the volume; it is made at its first use and kept when the job ends.',
-      examples: ['foo2'],
-    }),
+    source: z
+      .string()
+      .superRefine(flaws(volumeNameFlaw))
+      .meta({
+        description: 'Name of the volume; it is made at its first use and kept when the job ends.',
+        examples: ['foo2'],
+      }),
     path: target('volume').meta({ description: 'Where the role sees it: an absolute path.', examples: ['/data'] }),
     access,
   })
@@ -46,10 +49,14 @@ export const DeviceMountBody = z
     type: z.literal('device'),
     source: hostPath.meta({ description: 'Absolute path of the device; one that the operator allows.', examples: ['/dev/fuse'] }),
     path: target('device').optional().meta({ description: 'Where the role sees it; the same path as `source` if it is left out.' }),
-    permissions: z.string().superRefine(flaws(devicePermissionsFlaw)).optional().meta({
-      description: 'Some of `r` (read), `w` (write) and `m` (make nodes), each once; `rwm` if it is left out.',
-      examples: ['rw'],
-    }),
+    permissions: z
+      .string()
+      .superRefine(flaws(devicePermissionsFlaw))
+      .optional()
+      .meta({
+        description: 'Some of `r` (read), `w` (write) and `m` (make nodes), each once; `rwm` if it is left out.',
+        examples: ['rw'],
+      }),
   })
   .meta({ id: 'DeviceMountBody', description: 'A device of the machine that runs the replica.' })
 
@@ -59,10 +66,15 @@ export const TmpfsMountBody = z
     type: z.literal('tmpfs'),
     path: target('tmpfs').meta({ description: 'Where the role sees it: an absolute path.', examples: ['/scratch'] }),
     access,
-    sizeMiB: z.int().min(1).max(REQUEST_LIMITS.memoryMiB).nullish().meta({
-      description: 'Upper bound in MiB; left to the scheduler if it is left out or null.',
-      examples: [64],
-    }),
+    sizeMiB: z
+      .int()
+      .min(1)
+      .max(REQUEST_LIMITS.memoryMiB)
+      .nullish()
+      .meta({
+        description: 'Upper bound in MiB; left to the scheduler if it is left out or null.',
+        examples: [64],
+      }),
   })
   .meta({ id: 'TmpfsMountBody', description: 'An empty directory in memory, for each replica its own, gone when it ends.' })
 

@@ -56,19 +56,34 @@ const NEEDED: Readonly<Record<MountType, readonly ('source' | 'path')[]>> = {
 
 const MAKE: Readonly<Record<MountType, (values: Values) => Mount>> = {
   volume: ({ source = '', path = '', access }) => ({ type: 'volume', source, path: plainPath(path), access: accessOf(access) }),
-  bind: ({ source = '', path = '', access }) => ({ type: 'bind', source: plainPath(source), path: plainPath(path), access: accessOf(access) }),
+  bind: ({ source = '', path = '', access }) => ({
+    type: 'bind',
+    source: plainPath(source),
+    path: plainPath(path),
+    access: accessOf(access),
+  }),
   device: ({ source = '', path = source, permissions = 'rwm' }) => ({
     type: 'device',
     source: plainPath(source),
     path: plainPath(path),
     permissions: orderedPermissions(permissions),
   }),
-  tmpfs: ({ path = '', access, size }) => ({ type: 'tmpfs', path: plainPath(path), access: accessOf(access), sizeMiB: size === undefined ? null : sizeOf(size) }),
+  tmpfs: ({ path = '', access, size }) => ({
+    type: 'tmpfs',
+    path: plainPath(path),
+    access: accessOf(access),
+    sizeMiB: size === undefined ? null : sizeOf(size),
+  }),
 }
 
 const isMountType = (text: string | null | undefined): text is MountType => Object.hasOwn(CHECKS, text ?? '')
 
-function readValues(type: MountType, fields: readonly MountField[]): { readonly values: Values; readonly flaws: readonly Flaw[] } {
+interface ReadValues {
+  readonly values: Values
+  readonly flaws: readonly Flaw[]
+}
+
+function readValues(type: MountType, fields: readonly MountField[]): ReadValues {
   const values: Values = {}
   const flaws: Flaw[] = []
   const seen = new Map<Meaning, string>()
@@ -80,9 +95,13 @@ function readValues(type: MountType, fields: readonly MountField[]): { readonly 
     if (flaw === null) values[meaning] = meaning === 'access' ? `${key}=${value ?? ''}` : (value ?? '')
     else flaws.push(flaw)
   }
-  for (const meaning of NEEDED[type]) if (!seen.has(meaning)) flaws.push(missing(type, meaning))
-  if (type === 'device' && values.source !== undefined && !seen.has('path')) flaws.push(...[targetFlaw(values.source, type) ?? []].flat())
-  return { values, flaws }
+  return { values, flaws: [...flaws, ...absenceFlaws(type, values, seen)] }
+}
+
+function absenceFlaws(type: MountType, { source }: Values, seen: ReadonlyMap<Meaning, string>): Flaw[] {
+  const absent = NEEDED[type].filter((meaning) => !seen.has(meaning)).map((meaning) => missing(type, meaning))
+  const implied = type === 'device' && source !== undefined && !seen.has('path') ? targetFlaw(source, type) : null
+  return implied === null ? absent : [...absent, implied]
 }
 
 function keyFlaw(type: MountType, key: string, before: string | undefined): Flaw | null {
@@ -111,7 +130,9 @@ const emptyValue = (key: string): Flaw => ({ code: 'empty_value', detail: `"${ke
 function accessFlaw(flag: string): Flaw | null {
   const [key = '', value = ''] = flag.split('=')
   if (key === 'rw') return value === '' ? null : { code: 'bad_flag', detail: '"rw" stands alone, without a value' }
-  return ['', 'true', 'false', '1', '0'].includes(value) ? null : { code: 'bad_flag', detail: `"${key}" stands alone or is true, false, 1 or 0` }
+  return ['', 'true', 'false', '1', '0'].includes(value)
+    ? null
+    : { code: 'bad_flag', detail: `"${key}" stands alone or is true, false, 1 or 0` }
 }
 
 const accessOf = (flag = 'rw='): 'ro' | 'rw' => (/^rw=|=(false|0)$/.test(flag) ? 'rw' : 'ro')
@@ -131,7 +152,10 @@ function sizeOf(text: string): number {
 
 const missing = (type: MountType, meaning: 'source' | 'path'): Flaw =>
   meaning === 'source'
-    ? { code: 'missing_source', detail: `type=${type} needs src=…: ${type === 'volume' ? 'the name of the volume' : 'a path of the machine'}` }
+    ? {
+        code: 'missing_source',
+        detail: `type=${type} needs src=…: ${type === 'volume' ? 'the name of the volume' : 'a path of the machine'}`,
+      }
     : { code: 'missing_path', detail: `type=${type} needs dst=…: where the role sees it` }
 
 function typeFlaw(type: MountField | undefined): Flaw {

@@ -44,12 +44,24 @@ export function overlapFaults(mounts: readonly { readonly path: string; readonly
     const earlier = mounts.slice(0, index)
     const same = earlier.find((other) => other.path === mount.path)
     if (same !== undefined) {
-      return [{ pointer: mount.pointer, code: 'duplicate_path', detail: `"${mount.path}" is taken by ${same.pointer}: give each mount its own path` }]
+      return [
+        {
+          pointer: mount.pointer,
+          code: 'duplicate_path',
+          detail: `"${mount.path}" is taken by ${same.pointer}: give each mount its own path`,
+        },
+      ]
     }
     const around = earlier.find((other) => isUnder(other.path, mount.path) || isUnder(mount.path, other.path))
     if (around === undefined) return []
     const [inner, outer] = isUnder(around.path, mount.path) ? [mount.path, around.path] : [around.path, mount.path]
-    return [{ pointer: mount.pointer, code: 'nested_path', detail: `"${inner}" lies inside "${outer}", another mount of the role: put them side by side` }]
+    return [
+      {
+        pointer: mount.pointer,
+        code: 'nested_path',
+        detail: `"${inner}" lies inside "${outer}", another mount of the role: put them side by side`,
+      },
+    ]
   })
 }
 

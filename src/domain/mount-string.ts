@@ -3,7 +3,8 @@ import { readMountFields } from './mount-fields.ts'
 import type { Mount } from './mount.ts'
 import { splitMountString, type MountField } from './split-mount-string.ts'
 
-export type ParsedMountString = { readonly ok: true; readonly mounts: readonly Mount[] } | { readonly ok: false; readonly flaws: readonly Flaw[] }
+export type ParsedMountString =
+  { readonly ok: true; readonly mounts: readonly Mount[] } | { readonly ok: false; readonly flaws: readonly Flaw[] }
 
 /**
  * Reads the one-string form: `type=volume,src=foo2,dst=/tmp[,readonly]`. Never throws; all flaws at once.
@@ -35,7 +36,10 @@ function chainOf(fields: readonly MountField[]): Chain {
   const starts = fields.flatMap(({ key }, index) => (key === 'type' ? [index] : []))
   if (starts.length <= 1) return { ok: true, links: [fields] }
   if (starts[0] === 0) return { ok: true, links: starts.map((start, index) => fields.slice(start, starts[index + 1])) }
-  return { ok: false, flaw: { code: 'type_not_first', detail: 'must begin with type=, since it holds several mounts and each begins with its type' } }
+  return {
+    ok: false,
+    flaw: { code: 'type_not_first', detail: 'must begin with type=, since it holds several mounts and each begins with its type' },
+  }
 }
 
 /** Says which mount of a chain is meant. */

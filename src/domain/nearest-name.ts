@@ -9,8 +9,7 @@ export function nearestName(given: string, known: readonly string[]): string | n
   if (same !== undefined) return same
   const meant = (WORDS_OF_OTHERS.get(plain) ?? []).find((word) => known.includes(word))
   if (meant !== undefined) return meant
-  const longer = plain.length < 3 ? undefined : known.find((name) => fold(name).startsWith(plain) || plain.startsWith(fold(name)))
-  return longer ?? closest(plain, known)
+  return known.find((name) => isBeginning(plain, fold(name)) || isBeginning(fold(name), plain)) ?? closest(plain, known)
 }
 
 const WORDS_OF_OTHERS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -27,7 +26,8 @@ const WORDS_OF_OTHERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['target', ['path']],
   ['mountpath', ['path', 'dst']],
   ['path', ['dst']],
-  ['readonly', ['access']],
+  ['readonly', ['access', 'ro']],
+  ['readwrite', ['rw']],
   ['access', ['readonly']],
   ['perm', ['permissions']],
   ['mode', ['access', 'readonly']],
@@ -38,6 +38,8 @@ const WORDS_OF_OTHERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['shmsize', ['shmMiB']],
   ['tasks', ['roles']],
 ])
+
+const isBeginning = (start: string, whole: string): boolean => start.length >= 3 && whole.startsWith(start)
 
 const fold = (name: string): string => name.toLowerCase().replace(/[-_ ]/g, '')
 

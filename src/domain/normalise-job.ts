@@ -5,7 +5,7 @@ import { plainPath } from './mount-path.ts'
 import { REQUEST_LIMITS } from './request-limits.ts'
 import type { RoleBody } from './role-body.ts'
 import { roleFaults } from './role-faults.ts'
-import { roleMounts } from './role-mounts.ts'
+import { roleMounts, type PlacedMount } from './role-mounts.ts'
 
 /** The job as it is stored, and for each mount of each role where the client wrote it; or everything that is wrong. */
 export type NormalisedJob =
@@ -17,12 +17,18 @@ export type MountPointers = readonly (readonly string[])[]
 
 /** Fills in every default and turns mount strings into objects. Finds what only the whole job can show. */
 export function normaliseJob(body: JobBody): NormalisedJob {
-  const faults = [...body.roles.flatMap(roleFaults), ...roleNameFaults(body.roles), ...labelFaults(body)]
+  const placed = body.roles.map(roleMounts)
+  const faults = [
+    ...body.roles.flatMap((role, index) => [...(placed[index]?.faults ?? []), ...roleFaults(role, index, placed[index]?.mounts ?? [])]),
+    ...roleNameFaults(body.roles),
+    ...labelFaults(body),
+  ]
   if (faults.length > 0) return { ok: false, faults }
-  return { ok: true, spec: specOf(body), mountPointers: body.roles.map((role, index) => roleMounts(role, index).mounts.map(({ pointer }) => pointer)) }
+  const mounts = placed.map((role) => role.mounts)
+  return { ok: true, spec: specOf(body, mounts), mountPointers: mounts.map((role) => role.map(({ pointer }) => pointer)) }
 }
 
-const specOf = (body: JobBody): JobSpec => ({
+const specOf = (body: JobBody, mounts: readonly (readonly PlacedMount[])[]): JobSpec => ({
   name: body.name ?? 'job',
   scheduler: body.scheduler,
   labels: body.labels ?? {},
@@ -30,10 +36,10 @@ const specOf = (body: JobBody): JobSpec => ({
   graceSeconds: body.graceSeconds ?? 10,
   retries: { max: body.retries?.max ?? 0, backoffSeconds: body.retries?.backoffSeconds ?? 10 },
   onReplicaFailure: body.onReplicaFailure ?? 'cancel_others',
-  roles: body.roles.map(roleOf),
+  roles: body.roles.map((role, index) => roleOf(role, mounts[index] ?? [])),
 })
 
-const roleOf = (role: RoleBody, index: number): RoleSpec => ({
+const roleOf = (role: RoleBody, mounts: readonly PlacedMount[]): RoleSpec => ({
   name: role.name ?? DEFAULT_ROLE,
   image: role.image ?? null,
   entrypoint: role.entrypoint ?? null,
@@ -43,7 +49,7 @@ const roleOf = (role: RoleBody, index: number): RoleSpec => ({
   resources: resourcesOf(role.resources ?? {}),
   workingDir: typeof role.workingDir === 'string' ? plainPath(role.workingDir) : null,
   user: role.user ?? null,
-  mounts: roleMounts(role, index).mounts.map(({ mount }) => mount),
+  mounts: mounts.map(({ mount }) => mount),
 })
 
 const DEFAULT_ROLE = 'main'
@@ -59,14 +65,19 @@ const resourcesOf = ({ cpus, memoryMiB, shmMiB, gpus, pids }: NonNullable<RoleBo
 function roleNameFaults(roles: readonly RoleBody[]): Fault[] {
   return roles.flatMap(({ name }, index) => {
     const pointer = jsonPointer(['roles', index, 'name'])
-    if (name === undefined) return roles.length === 1 ? [] : [{ pointer, code: 'missing_field', detail: 'is missing: with several roles each needs a name' }]
+    if (name === undefined)
+      return roles.length === 1 ? [] : [{ pointer, code: 'missing_field', detail: 'is missing: with several roles each needs a name' }]
     const before = roles.findIndex((other) => other.name === name)
-    return before === index ? [] : [{ pointer, code: 'duplicate_name', detail: `"${name}" is the name of role ${before} already: names of roles differ` }]
+    return before === index
+      ? []
+      : [{ pointer, code: 'duplicate_name', detail: `"${name}" is the name of role ${before} already: names of roles differ` }]
   })
 }
 
 /** The labels of a job definition and those of its submission may be too many together. */
 function labelFaults({ labels = {} }: JobBody): Fault[] {
   const count = Object.keys(labels).length
-  return count <= REQUEST_LIMITS.labels ? [] : [{ pointer: '/labels', code: 'too_many', detail: `must have at most ${REQUEST_LIMITS.labels} labels, not ${count}` }]
+  return count <= REQUEST_LIMITS.labels
+    ? []
+    : [{ pointer: '/labels', code: 'too_many', detail: `must have at most ${REQUEST_LIMITS.labels} labels, not ${count}` }]
 }

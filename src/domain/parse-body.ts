@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { jsonPointer, type Fault, type Flaw, type Parsed } from './fault.ts'
 import { nearestName } from './nearest-name.ts'
 import { unsafeContent } from './unsafe-content.ts'
@@ -35,7 +35,11 @@ function unknownFields({ keys, path, message }: z.core.$ZodIssueUnrecognizedKeys
     .map((key) => {
       const meant = nearestName(key, known)
       const hint = meant === null ? `known are ${known.join(', ')}` : `did you mean "${meant}"?`
-      return { pointer: jsonPointer([...path, key]), code: 'unknown_field', detail: `there is no field "${key.slice(0, 80)}" here; ${hint}` }
+      return {
+        pointer: jsonPointer([...path, key]),
+        code: 'unknown_field',
+        detail: `there is no field "${key.slice(0, 80)}" here; ${hint}`,
+      }
     })
 }
 

@@ -16,7 +16,12 @@ export function resolveMount(mount: Mount, capabilities: Capabilities): Resolved
   const candidates = tried.map(({ plan, reasons }) => ({
     via: plan.via,
     taken: plan === taken?.plan,
-    reason: plan === taken?.plan ? null : reasons.length === 0 ? `${taken?.plan.via} comes first` : reasons.map(({ detail }) => detail).join('; '),
+    reason:
+      plan === taken?.plan
+        ? null
+        : reasons.length === 0
+          ? `${taken?.plan.via} comes first`
+          : reasons.map(({ detail }) => detail).join('; '),
   }))
   return taken === undefined
     ? { ok: false, reasons: tried.flatMap(({ reasons }) => reasons), candidates }
@@ -56,15 +61,20 @@ function bindReasons({ source, access }: BindMount, roots: readonly BindRoot[]):
     return [{ code: 'bind_not_allowed', detail: `"${source}" is not under a directory that the operator allows; ${listed(allowed)}` }]
   }
   if (!root.readOnly || access === 'ro') return []
-  return [{ code: 'bind_read_only', detail: `"${source}" can only be read, since "${root.root}" is allowed for reading: ask for access "ro"` }]
+  return [
+    { code: 'bind_read_only', detail: `"${source}" can only be read, since "${root.root}" is allowed for reading: ask for access "ro"` },
+  ]
 }
 
 /** The longest allowed directory that holds the path decides; of two equal ones, the stricter. */
 function innermost(source: string, roots: readonly BindRoot[]): BindRoot | undefined {
-  const around = roots.map((entry) => ({ ...entry, root: plainPath(entry.root) })).filter(({ root }) => source === root || isUnder(root, source))
+  const around = roots
+    .map((entry) => ({ ...entry, root: plainPath(entry.root) }))
+    .filter(({ root }) => source === root || isUnder(root, source))
   return around.sort((a, b) => b.root.length - a.root.length || Number(b.readOnly) - Number(a.readOnly))[0]
 }
 
 const NEVER_BOUND = ['/proc', '/sys', '/dev', '/run/docker.sock', '/var/run/docker.sock']
 
-const listed = (allowed: readonly string[]): string => (allowed.length === 0 ? 'none is allowed' : `allowed are ${[...allowed].sort().join(', ')}`)
+const listed = (allowed: readonly string[]): string =>
+  allowed.length === 0 ? 'none is allowed' : `allowed are ${[...allowed].sort().join(', ')}`

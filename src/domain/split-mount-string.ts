@@ -14,7 +14,7 @@ export type SplitMountString = { readonly ok: true; readonly fields: readonly Mo
  */
 export function splitMountString(text: string): SplitMountString {
   const fields: MountField[] = []
-  for (let at = 0; ; ) {
+  for (let at = 0; ;) {
     const part = readPart(text, skipBlanks(text, at))
     if (!part.ok) return part
     const end = skipBlanks(text, part.end)

@@ -9,7 +9,11 @@ export function unsafeContent(body: unknown): Fault[] {
   const faults: Fault[] = []
   const visit = (value: unknown, path: readonly PropertyKey[]): void => {
     if (path.length > REQUEST_LIMITS.jsonDepth) {
-      faults.push({ pointer: jsonPointer(path), code: 'too_deep', detail: `must not be nested deeper than ${REQUEST_LIMITS.jsonDepth} levels` })
+      faults.push({
+        pointer: jsonPointer(path),
+        code: 'too_deep',
+        detail: `must not be nested deeper than ${REQUEST_LIMITS.jsonDepth} levels`,
+      })
     } else if (typeof value === 'string') {
       if (UNSAFE_TEXT.test(value)) faults.push(unsafeText(path))
     } else if (Array.isArray(value)) {
