@@ -1,4 +1,4 @@
-import { EventEmitter, once } from 'node:events'
+import { EventEmitter } from 'node:events'
 import pg from 'pg'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
@@ -10,9 +10,15 @@ import type { Logger } from 'pino'
 export interface Signals {
   /** Wakes every waiter on the topic, in all processes. Many calls within 10 ms become one. */
   notify(topic: string): void
-  /** Resolves at the next signal on the topic, after `ms`, or when aborted; never rejects. */
-  wait(topic: string, ms: number, signal?: AbortSignal): Promise<void>
+  /** Begins to listen. Listen first, then read what the signal is about: what comes in between is not missed. */
+  listen(topic: string): Bell
   close(): Promise<void>
+}
+
+export interface Bell {
+  /** Resolves at once if it rang since the last call, else when it rings, after `ms`, or when aborted; never rejects. */
+  next(ms: number, signal: AbortSignal): Promise<void>
+  close(): void
 }
 
 const CHANNEL = 'berth'
@@ -41,16 +47,36 @@ export function createSignals(pool: Pool, connectionString: string, log: Logger)
       pending.add(topic)
       flushing ??= setTimeout(flush, FLUSH_MS)
     },
-    async wait(topic, ms, signal) {
-      const timeout = AbortSignal.timeout(ms)
-      const any = signal ? AbortSignal.any([signal, timeout]) : timeout
-      if (any.aborted) return
-      await once(local, topic, { signal: any }).catch(() => undefined)
-    },
+    listen: (topic) => hangBell(local, topic),
     async close() {
       clearTimeout(flushing)
       await listener.close()
     },
+  }
+}
+
+function hangBell(emitter: EventEmitter, topic: string): Bell {
+  let rung = false
+  let wake: (() => void) | undefined
+  const ring = (): void => {
+    rung = true
+    wake?.()
+  }
+  emitter.on(topic, ring)
+  return {
+    async next(ms, signal) {
+      if (!rung && !signal.aborted) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, ms)
+          wake = () => (clearTimeout(timer), resolve())
+          signal.addEventListener('abort', wake, { once: true })
+        })
+        if (wake) signal.removeEventListener('abort', wake)
+        wake = undefined
+      }
+      rung = false
+    },
+    close: () => void emitter.off(topic, ring),
   }
 }
 

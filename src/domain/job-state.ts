@@ -2,19 +2,19 @@ export const JOB_STATES = ['queued', 'starting', 'pending', 'running', 'finishin
 export type JobState = (typeof JOB_STATES)[number]
 
 /**
- * The legal moves: `MOVES[to]` are the states it may come from. A move to the same state records a new reason.
- * Terminal states are in nobody's list of sources: they are written once.
+ * The legal moves: `MOVES[to]` are the states it may come from. Terminal states are in nobody's list of sources:
+ * they are written once. An attempt that is tried again ends here as `failed`, and its job is queued.
  */
 export const MOVES = {
-  queued: ['starting', 'pending', 'running', 'finishing'],
-  starting: ['queued', 'starting'],
-  pending: ['starting', 'pending'],
-  running: ['starting', 'pending', 'running'],
-  finishing: ['starting', 'pending', 'running', 'finishing'],
-  canceling: ['queued', 'starting', 'pending', 'running', 'canceling'],
+  queued: [],
+  starting: ['queued'],
+  pending: ['starting'],
+  running: ['starting', 'pending'],
+  finishing: ['queued', 'starting', 'pending', 'running'],
+  canceling: ['queued', 'starting', 'pending', 'running'],
   succeeded: ['finishing', 'canceling'],
-  failed: ['queued', 'starting', 'finishing', 'canceling'],
-  canceled: ['queued', 'finishing', 'canceling'],
+  failed: ['finishing', 'canceling'],
+  canceled: ['finishing', 'canceling'],
 } as const satisfies Record<JobState, readonly JobState[]>
 
 export const TERMINAL_STATES = ['succeeded', 'failed', 'canceled'] as const

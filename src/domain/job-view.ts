@@ -72,8 +72,8 @@ export interface LogRecord {
   readonly role: string
   readonly replica: number
   readonly stream: LogStream
-  /** Opaque; reading from it goes on right after this record. */
-  readonly cursor: string
+  /** Opaque, URL-safe; reading from it goes on right after the first `bytes` bytes of this record. */
+  cursorAt(bytes: number): string
   readonly at: string
   readonly bytes: Uint8Array
 }

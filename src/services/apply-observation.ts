@@ -1,0 +1,46 @@
+import type { AttemptObservation, ReplicaObservation } from '../domain/attempt.ts'
+import { decideOutcome } from '../domain/decide-outcome.ts'
+import { recordReplicas } from '../db/statements/record-replicas.ts'
+import { findLiveAttempt, stopOf, type LiveAttempt } from './live-attempt.ts'
+import { noteProgress, transition } from './transition.ts'
+import type { WorkerDeps } from './worker-deps.ts'
+
+/** Turns what a scheduler says of an attempt into replicas' facts and moves of state. A late or repeated one changes nothing. */
+export async function applyObservation(deps: WorkerDeps, observed: AttemptObservation): Promise<LiveAttempt | null> {
+  const live = await findLiveAttempt(deps, observed.attemptId)
+  if (!live) return null
+  await recordReplicas(deps.pool, observed.attemptId, observed.replicas)
+  const replicas = merge(live.replicas, observed.replicas)
+  await noteStart(deps, live, replicas)
+  await noteEnd(deps, live, replicas)
+  return live
+}
+
+/** An ended replica stays ended, whatever is said of it later. */
+function merge(known: readonly ReplicaObservation[], seen: readonly ReplicaObservation[]): ReplicaObservation[] {
+  const all = new Map(known.map((replica) => [`${replica.role}/${replica.index}`, replica]))
+  for (const replica of seen) {
+    const key = `${replica.role}/${replica.index}`
+    const before = all.get(key)
+    if (before?.phase !== 'succeeded' && before?.phase !== 'failed') all.set(key, replica)
+  }
+  return [...all.values()]
+}
+
+async function noteStart(deps: WorkerDeps, { attemptId, state }: LiveAttempt, replicas: ReplicaObservation[]): Promise<void> {
+  const started = replicas.some((replica) => replica.startedAt !== null)
+  if (started && (state === 'starting' || state === 'pending')) await transition(deps, 'running', { attemptId })
+}
+
+async function noteEnd(deps: WorkerDeps, live: LiveAttempt, replicas: ReplicaObservation[]): Promise<void> {
+  const { attemptId, spec } = live
+  const stop = stopOf(live)
+  const decision = decideOutcome({ ...spec, observations: replicas, stop })
+  if (decision.kind === 'stop') {
+    await noteProgress(deps, 'running', { attemptId, reason: decision.reason, stopReason: decision.reason, wake: true })
+  } else if (decision.kind === 'ended') {
+    const { outcome } = decision
+    const change = { attemptId, outcome, reason: outcome.reason, detail: outcome.detail, wake: true }
+    await ((await noteProgress(deps, 'canceling', change)) ?? transition(deps, 'finishing', change))
+  }
+}

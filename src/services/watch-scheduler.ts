@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { AttemptObservation, ObservationBatch } from '../domain/attempt.ts'
+import { dropLease, takeLease } from '../db/statements/lease.ts'
+import { SchedulerError, type Scheduler } from '../schedulers/scheduler.ts'
+import { applyObservation } from './apply-observation.ts'
+import { MissingAttempts } from './missing-attempts.ts'
+import { OrphanedAttempts } from './orphaned-attempts.ts'
+import { recordHealth } from './scheduler-health.ts'
+import type { WorkerDeps } from './worker-deps.ts'
+
+const RENEW_MS = 2_000
+const RETRY_MS = 2_000
+
+export interface WatchedScheduler {
+  readonly name: string
+  readonly scheduler: Scheduler
+}
+
+/**
+ * Watches one scheduler for as long as this worker holds its lease, and tries for the lease while another does.
+ * Ends when told to.
+ */
+export async function watchScheduler(deps: WorkerDeps, watched: WatchedScheduler, stop: AbortSignal): Promise<void> {
+  const lease = `watch:${watched.name}`
+  while (!stop.aborted) {
+    try {
+      if (await takeLease(deps.pool, lease, deps.workerId)) await watchUnderLease(deps, watched, stop)
+    } catch (error) {
+      deps.log.warn({ err: error, scheduler: watched.name }, 'watching broke off and will be taken up again')
+      if (error instanceof SchedulerError) await recordHealth(deps, watched.name, error).catch(() => undefined)
+    }
+    await sleep(RETRY_MS, undefined, { signal: stop }).catch(() => undefined)
+  }
+  await dropLease(deps.pool, lease, deps.workerId).catch(() => undefined)
+}
+
+async function watchUnderLease(deps: WorkerDeps, watched: WatchedScheduler, stop: AbortSignal): Promise<void> {
+  const lost = new AbortController()
+  const timer = setInterval(() => {
+    takeLease(deps.pool, `watch:${watched.name}`, deps.workerId)
+      .then((held) => held || lost.abort())
+      .catch(() => lost.abort())
+  }, RENEW_MS)
+  try {
+    const watch = new Watch(deps, watched, AbortSignal.any([stop, lost.signal]))
+    await watch.observe()
+  } finally {
+    clearInterval(timer)
+    lost.abort()
+  }
+}
+
+/** One spell of watching: what was already applied, what is missing, what is nobody's. */
+class Watch {
+  readonly #deps: WorkerDeps
+  readonly #watched: WatchedScheduler
+  readonly #signal: AbortSignal
+  readonly #applied = new Map<string, string>()
+  readonly #missing: MissingAttempts
+  readonly #orphans: OrphanedAttempts
+
+  constructor(deps: WorkerDeps, watched: WatchedScheduler, signal: AbortSignal) {
+    this.#deps = deps
+    this.#watched = watched
+    this.#signal = signal
+    this.#missing = new MissingAttempts(deps, watched.name)
+    this.#orphans = new OrphanedAttempts(deps, watched.scheduler)
+  }
+
+  async observe(): Promise<void> {
+    for await (const batch of this.#watched.scheduler.observe(this.#signal)) {
+      if (this.#signal.aborted) return
+      for (const attempt of batch.attempts) await this.#apply(attempt)
+      if (batch.complete) await this.#compare(batch)
+    }
+  }
+
+  /** What was applied before is not applied again; what cannot be applied must not stop the others. */
+  async #apply(attempt: AttemptObservation): Promise<void> {
+    const view = JSON.stringify(attempt.replicas)
+    if (this.#applied.get(attempt.attemptId) === view) return
+    const live = await applyObservation(this.#deps, attempt)
+    this.#applied.set(attempt.attemptId, view)
+    if (!live) return
+    const handle = { attemptId: attempt.attemptId, graceSeconds: live.spec.graceSeconds }
+    for (const { role, index, startedAt } of attempt.replicas) {
+      const owner = { attemptId: attempt.attemptId, role, index }
+      if (startedAt !== null) this.#deps.followers.follow(this.#watched.scheduler, handle, owner)
+    }
+  }
+
+  async #compare(batch: ObservationBatch): Promise<void> {
+    const present = new Set(batch.attempts.map((attempt) => attempt.attemptId))
+    for (const attemptId of this.#applied.keys()) if (!present.has(attemptId)) this.#applied.delete(attemptId)
+    await this.#missing.compare(batch.attempts)
+    await this.#orphans.compare([...present], this.#signal)
+    await recordHealth(this.#deps, this.#watched.name, await this.#watched.scheduler.health(this.#signal))
+  }
+}

@@ -1,0 +1,45 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { DoorbellQueue } from '../queue/doorbell-queue.ts'
+import { driveAttempt } from '../services/drive-attempt.ts'
+import { relayOutbox } from '../services/relay-outbox.ts'
+import { sweepDue, sweepIdempotencyKeys, sweepOverdue } from '../services/sweep.ts'
+import { watchScheduler } from '../services/watch-scheduler.ts'
+import type { WorkerDeps } from '../services/worker-deps.ts'
+
+/** Attempts that one worker acts on at once; most of that time it waits for a scheduler. */
+const CONCURRENCY = 32
+const SWEEP_MS = 1_000
+const TIDY_MS = 60_000
+
+export interface RunningWorker {
+  /** Stops taking on work and gives back what it holds; returns within 10 s. */
+  stop(): Promise<void>
+}
+
+/** Starts everything that a worker does: answer doorbells, relay, sweep, and watch each scheduler. */
+export function startWorker(deps: WorkerDeps, queue: DoorbellQueue): RunningWorker {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const ring = queue.ring.bind(queue)
+  queue.listen(CONCURRENCY, (attemptId, stop) => driveAttempt(deps, attemptId, stop))
+  const loops = [
+    relayOutbox(deps, ring, signal),
+    every(deps, SWEEP_MS, signal, () => sweepDue(deps, ring)),
+    every(deps, SWEEP_MS, signal, () => sweepOverdue(deps)),
+    every(deps, TIDY_MS, signal, () => sweepIdempotencyKeys(deps)),
+    ...[...deps.schedulers].map(([name, scheduler]) => watchScheduler(deps, { name, scheduler }, signal)),
+  ]
+  return {
+    async stop() {
+      stopping.abort()
+      await Promise.all([queue.close(), Promise.allSettled(loops)])
+    },
+  }
+}
+
+async function every(deps: WorkerDeps, ms: number, stop: AbortSignal, act: () => Promise<void>): Promise<void> {
+  while (!stop.aborted) {
+    await act().catch((error: unknown) => deps.log.warn({ err: error }, 'a sweep failed and will be repeated'))
+    await sleep(ms, undefined, { signal: stop }).catch(() => undefined)
+  }
+}
