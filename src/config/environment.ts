@@ -41,7 +41,8 @@ export const Environment = z.object({
     .regex(/^[\x21-\x7e]{16,256}$/, { error: 'must be 16 to 256 printable characters without spaces, such as openssl rand -hex 32 gives' })
     .optional()
     .meta({
-      description: 'The key that clients send as `Authorization: Bearer …`. Needed with `DATABASE_URL`, unless the process is a `worker`.',
+      description:
+        'The key that clients send as `Authorization: Bearer …`. Needed with `DATABASE_URL`, unless the process is a `worker`.',
       defaultWords: 'embedded: made at the first start and kept in `api-key` in the data folder, readable by the owner alone',
     }),
   BERTH_SCHEDULERS: z.string().optional().meta({
@@ -54,7 +55,7 @@ export const Environment = z.object({
   }),
   BERTH_CRASH_POINT: z
     .string()
-    .regex(/^[a-z0-9._-]+(:SIG(KILL|STOP))?$/, { error: 'must be the name of a crash point, with :SIGKILL or :SIGSTOP after it if need be' })
+    .regex(/^[a-z0-9._-]+(:SIG(KILL|STOP))?$/, { error: 'must be the name of a crash point, perhaps with :SIGKILL or :SIGSTOP after it' })
     .optional()
     .meta({ description: 'For fault tests: the named place in the code where this process kills itself.', defaultWords: 'none' }),
 })

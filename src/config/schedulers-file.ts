@@ -1,10 +1,12 @@
 import { posix } from 'node:path'
 import { z } from 'zod'
 
+const isPlainPath = (path: string): boolean => path.startsWith('/') && posix.normalize(path) === path
+
 const absolutePath = (description: string) =>
   z
     .string()
-    .refine((path) => path.startsWith('/') && posix.normalize(path) === path, { error: 'must be an absolute path without . or .. or a slash too many' })
+    .refine(isPlainPath, { error: 'must be an absolute path without . or .. or a slash too many' })
     .meta({ description })
 
 const BindRootEntry = z.strictObject({
@@ -50,7 +52,8 @@ export const DockerSchedulerEntry = z.strictObject({
 export const LocalSchedulerEntry = z.strictObject({
   kind: z.literal('local'),
   isolation: z.enum(['auto', 'bubblewrap', 'links']).optional().meta({
-    description: 'How mounts are made: by `bubblewrap`, by `links` in the work directory, or `auto`: bubblewrap if it works. Default `auto`.',
+    description:
+      'How mounts are made: by `bubblewrap`, by `links` in the work directory, or `auto`: bubblewrap if it works. Default `auto`.',
   }),
   bindRoots,
 })
@@ -59,7 +62,9 @@ export const LocalSchedulerEntry = z.strictObject({
 export const SchedulersFile = z.strictObject({
   schedulers: z
     .record(
-      z.string().regex(/^[a-z][a-z0-9-]{0,62}$/, { error: 'is not a scheduler name: up to 63 lower-case letters, digits and hyphens, a letter first' }),
+      z.string().regex(/^[a-z][a-z0-9-]{0,62}$/, {
+        error: 'is not a scheduler name: up to 63 lower-case letters, digits and hyphens, a letter first',
+      }),
       z.discriminatedUnion('kind', [LocalSchedulerEntry, DockerSchedulerEntry]),
     )
     .refine((schedulers) => Object.keys(schedulers).length > 0, { error: 'must name at least one scheduler' }),

@@ -30,11 +30,12 @@ const SETPRIV = '/usr/bin/setpriv'
 export function choosePostgresUser(paths: readonly string[], clusterDir: string): PostgresUser {
   const setpriv = existsSync(SETPRIV) ? SETPRIV : null
   const owner = existsSync(clusterDir) ? statSync(clusterDir) : null
-  if (process.getuid?.() !== 0) {
-    if (owner !== null && owner.uid !== process.getuid?.()) throw wrongOwner(clusterDir, owner.uid)
+  const ourUid = process.getuid?.()
+  if (ourUid !== 0) {
+    if (owner !== null && owner.uid !== ourUid) throw wrongOwner(clusterDir, owner.uid)
     return { id: null, setpriv, passesClosedFolders: false }
   }
-  const id = owner !== null && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : NOBODY
+  const id = owner === null || owner.uid === 0 ? NOBODY : { uid: owner.uid, gid: owner.gid }
   const closed = paths.map((path) => findClosedFolder(path, id.uid)).find((folder) => folder !== null)
   if (closed !== undefined && setpriv === null) throw notTraversable(closed, id.uid)
   return { id, setpriv, passesClosedFolders: closed !== undefined }

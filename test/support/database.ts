@@ -62,7 +62,11 @@ async function prepareTemplate(admin: pg.Client, server: string): Promise<string
   await admin.query(`DROP DATABASE IF EXISTS ${draft} WITH (FORCE)`)
   await admin.query(`CREATE DATABASE ${draft}`)
   const pool = new pg.Pool({ connectionString: databaseUrl(server, draft), max: 2 })
-  await migrate(pool).finally(() => pool.end())
+  try {
+    await migrate(pool)
+  } finally {
+    await pool.end()
+  }
   await admin.query(`ALTER DATABASE ${draft} RENAME TO ${template}`)
   return template
 }

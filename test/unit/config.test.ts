@@ -126,6 +126,7 @@ describe('readConfig', () => {
 
 describe('the file of schedulers', () => {
   const read = (content: unknown) => readConfig({ BERTH_SCHEDULERS: writeSchedulers(content) }).schedulers
+  const withRegistry = (registry: object) => ({ schedulers: { docker: { kind: 'docker', registries: { 'r.example': registry } } } })
   const faults = (content: unknown) => faultsOf({ BERTH_SCHEDULERS: writeSchedulers(content) })
 
   it('fills in what is left out', () => {
@@ -162,8 +163,9 @@ describe('the file of schedulers', () => {
     ['nothing in it', { schedulers: {} }, /at least one scheduler/],
     ['a kind that is not there', { schedulers: { a: { kind: 'slurm' } } }, /"local" or "docker"/],
     ['a name with capitals', { schedulers: { A: { kind: 'local' } } }, /is not a scheduler name/],
-    ['a registry without a password', { schedulers: { d: { kind: 'docker', registries: { r: { username: 'u' } } } } }, /either a password or/],
-    ['a password file that is not there', { schedulers: { d: { kind: 'docker', registries: { r: { username: 'u', passwordFile: 'no' } } } } }, /cannot be read/],
+    ['a registry without a password', withRegistry({ username: 'u' }), /either a password or/],
+    ['a registry with two passwords', withRegistry({ username: 'u', password: 'p', passwordFile: 'f' }), /either a password or/],
+    ['a password file that is not there', withRegistry({ username: 'u', passwordFile: 'no' }), /cannot be read/],
   ])('refuses a file with %s', (_, content, words) => {
     const found = Object.values(faults(content))
     expect(found).toHaveLength(1)

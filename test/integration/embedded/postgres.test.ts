@@ -24,7 +24,8 @@ async function start(dataDir: string, log: (line: string) => void = () => {}): P
 
 const holders: ChildProcess[] = []
 async function startHolder(dataDir: string): Promise<ChildProcess> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'test/support/embedded-holder.ts', dataDir], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const args = ['--import', 'tsx', 'test/support/embedded-holder.ts', dataDir]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   holders.push(child)
   await once(child.stdout as NodeJS.ReadableStream, 'data')
   return child
