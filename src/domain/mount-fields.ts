@@ -12,7 +12,7 @@ export type ReadMount = { readonly ok: true; readonly mount: Mount } | { readonl
 /** One mount from its `key=value` fields, `type` among them; or all that is wrong with them. */
 export function readMountFields(fields: readonly MountField[]): ReadMount {
   const type = fields.find(({ key }) => key === 'type')
-  const unknown = fields.filter(({ key }) => key !== 'type' && !KEYS.has(key)).map(({ key }) => unknownKey(key))
+  const unknown = fields.filter(({ key }) => key !== 'type' && !KEYS.has(key)).map(unknownKey)
   if (!isMountType(type?.value)) return { ok: false, flaws: [typeFlaw(type), ...unknown] }
   const { values, flaws } = readValues(type.value, fields)
   const found = [...unknown, ...flaws]
@@ -166,9 +166,10 @@ function typeFlaw(type: MountField | undefined): Flaw {
   return { code: 'unknown_type', detail: `type must be one of ${choice}, not "${(type.value ?? '').slice(0, 40)}"${hint}` }
 }
 
-function unknownKey(key: string): Flaw {
+function unknownKey({ key, value }: MountField): Flaw {
   const known = [...KEYS.keys()]
   const meant = nearestName(key, known)
   const hint = meant === null ? `known are type, ${known.join(', ')}` : `did you mean "${meant}"?`
-  return { code: 'unknown_key', detail: `there is no key "${key.slice(0, 40)}"; ${hint}` }
+  const comma = value === null ? '; if it belongs to the value before it, put that into double quotes' : ''
+  return { code: 'unknown_key', detail: `there is no key "${key.slice(0, 40)}"; ${hint}${comma}` }
 }
