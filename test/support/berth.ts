@@ -1,0 +1,47 @@
+import { pino } from 'pino'
+import { createDb } from '../../src/db/pool.ts'
+import { createSignals } from '../../src/db/signals.ts'
+import { newId } from '../../src/domain/id.ts'
+import { createDoorbellQueue, type QueueBackend } from '../../src/queue/doorbell-queue.ts'
+import type { Scheduler } from '../../src/schedulers/scheduler.ts'
+import { LogFollowers } from '../../src/services/log-followers.ts'
+import type { WorkerDeps } from '../../src/services/worker-deps.ts'
+import { startWorker } from '../../src/workers/start-worker.ts'
+import { createTestDatabase, type TestDatabase } from './database.ts'
+
+export interface TestBerth {
+  readonly deps: WorkerDeps
+  readonly database: TestDatabase
+  /** Starts one more worker with an identity of its own. Ends with the others. */
+  startWorker(): { stop(): Promise<void> }
+  stop(): Promise<void>
+}
+
+/** Services over a database of their own, with no worker until one is started. Logs with BERTH_TEST_LOG=debug. */
+export async function createTestBerth(
+  schedulers: Readonly<Record<string, Scheduler>>,
+  backend: (url: string) => QueueBackend = (url) => ({ kind: 'postgres', url }),
+): Promise<TestBerth> {
+  const database = await createTestDatabase()
+  const log = pino({ level: process.env['BERTH_TEST_LOG'] ?? 'silent' })
+  const signals = createSignals(database.pool, database.url, log)
+  const stop = new AbortController()
+  const base = { pool: database.pool, db: createDb(database.pool), schedulers: new Map(Object.entries(schedulers)), installation: 'testtest', signals, log }
+  const workers: { stop(): Promise<void> }[] = []
+  const identity = (): WorkerDeps => ({ ...base, workerId: newId('wrk'), followers: new LogFollowers(base, stop.signal) })
+  return {
+    deps: identity(),
+    database,
+    startWorker() {
+      const worker = startWorker(identity(), createDoorbellQueue(backend(database.url), newId('wrk'), log))
+      workers.push(worker)
+      return worker
+    },
+    async stop() {
+      stop.abort()
+      await Promise.all(workers.map((worker) => worker.stop()))
+      await signals.close()
+      await database.drop()
+    },
+  }
+}
