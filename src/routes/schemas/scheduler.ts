@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { RESOURCE_LIMITS } from '../../domain/capabilities.ts'
+import { SCHEDULER_KINDS } from '../../domain/scheduler-kind.ts'
+import { mountVia } from './mount.ts'
+import { time } from './time.ts'
+
+const capabilities = z
+  .object({
+    mountVia: z.array(mountVia).meta({ description: 'Ways to make a mount.' }),
+    bindRoots: z
+      .array(z.object({ root: z.string(), readOnly: z.boolean() }).meta({ id: 'BindRoot', description: 'A directory that jobs may bind from.' }))
+      .meta({ description: 'Empty: every bind is refused.' }),
+    devices: z.array(z.string()).meta({ description: 'Devices that jobs may mount.' }),
+    image: z.enum(['required', 'unsupported']).meta({ description: 'Whether roles must name an image, or may not.' }),
+    entrypoint: z.boolean().meta({ description: 'Whether `entrypoint` means anything.' }),
+    user: z.boolean().meta({ description: 'Whether a role may choose its user.' }),
+    mountPaths: z.enum(['exact', 'linked']).meta({ description: 'Whether mount paths are honoured exactly.' }),
+    limits: z.array(z.enum(RESOURCE_LIMITS)).meta({ description: 'Resources that are enforced.' }),
+    replicaHostNames: z.boolean().meta({ description: 'Whether replicas find each other by host name.' }),
+    maxReplicas: z.int().meta({ description: 'Most replicas of a job.' }),
+  })
+  .meta({ id: 'Capabilities', description: 'What a scheduler can do; jobs that need more are refused.' })
+
+const health = z
+  .object({ healthy: z.boolean(), detail: z.string(), checkedAt: time })
+  .meta({ id: 'SchedulerHealth', description: 'What a worker saw of a scheduler last.' })
+
+export const scheduler = z
+  .object({
+    name: z.string(),
+    kind: z.enum(SCHEDULER_KINDS).meta({ id: 'SchedulerKind', description: 'The kind of place that it is.' }),
+    capabilities,
+    health: health.nullable().meta({ description: 'null until a worker has looked.' }),
+  })
+  .meta({ id: 'Scheduler', description: 'A configured place that runs attempts.' })
+
+export const schedulerList = z.object({ items: z.array(scheduler) }).meta({ id: 'SchedulerList', description: 'All configured schedulers, by name.' })
