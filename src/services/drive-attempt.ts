@@ -23,7 +23,7 @@ export async function driveAttempt(deps: WorkerDeps, attemptId: string, stop: Ab
   try {
     dueInSeconds = await takeStep(deps, claim, held.signal)
   } catch (error) {
-    dueInSeconds = await explain(deps, claim, error)
+    dueInSeconds = held.signal.aborted ? 0 : await explain(deps, claim, error)
   } finally {
     held.release()
     crashPoint('drive.release.before')

@@ -32,12 +32,12 @@ WITH key AS (
   RETURNING job_id
 ), new_job AS (
   INSERT INTO job (id, project_id, name, scheduler, state, spec, labels, definition_name, definition_version)
-  SELECT $1, $3, $4, $5, 'queued', $6::jsonb, $7::jsonb, $9, $10
+  SELECT $1, $3, $4, $5, 'queued', $6::json, $7::jsonb, $9, $10
   WHERE $12::text IS NULL OR EXISTS (SELECT FROM key)
   RETURNING id, created_at
 ), new_attempt AS (
   INSERT INTO attempt (id, job_id, number, scheduler, state, resolutions, ring_at)
-  SELECT $2, id, 1, $5, 'queued', $8::jsonb, now() + interval '2 seconds' FROM new_job
+  SELECT $2, id, 1, $5, 'queued', $8::json, now() + interval '2 seconds' FROM new_job
 ), new_event AS (
   INSERT INTO job_event (job_id, seq, type, attempt, data)
   SELECT id, 1, 'job.queued', 1, '{"state":"queued","reason":null,"detail":null}' FROM new_job

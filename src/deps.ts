@@ -1,0 +1,81 @@
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import type { Config } from './config.ts'
+import { DEFAULT_DOCKER_HOST, type SchedulerConfig } from './config/read-schedulers-file.ts'
+import { findInstallation } from './db/installation.ts'
+import { migrate } from './db/migrate.ts'
+import { createDb, createPool } from './db/pool.ts'
+import { createSignals } from './db/signals.ts'
+import { newId } from './domain/id.ts'
+import { createDoorbellQueue, type DoorbellQueue } from './queue/doorbell-queue.ts'
+import { createDockerScheduler } from './schedulers/docker/docker-scheduler.ts'
+import { createLocalScheduler, detectIsolation } from './schedulers/local/local-scheduler.ts'
+import type { Scheduler } from './schedulers/scheduler.ts'
+import { LogFollowers } from './services/log-followers.ts'
+import type { WorkerDeps } from './services/worker-deps.ts'
+
+const POOL_SIZE = 10
+const DETECT_MS = 1_000
+
+export interface Deps {
+  readonly services: WorkerDeps
+  readonly queue: DoorbellQueue
+  /** Ends followers, signals and connections, in that order. */
+  close(): Promise<void>
+}
+
+/** Puts everything together for one process; the only place that knows concrete schedulers. Brings the database up to date. */
+export async function createDeps(config: Config, databaseUrl: string, log: Logger): Promise<Deps> {
+  const pool = createPool(databaseUrl, POOL_SIZE, log)
+  const applied = await migrate(pool)
+  if (applied.length > 0) log.info({ migrations: applied }, 'the database is up to date now')
+  const installation = await findInstallation(pool)
+  const signals = createSignals(pool, databaseUrl, log)
+  const stop = new AbortController()
+  const base = { pool, db: createDb(pool), schedulers: await createSchedulers(config, installation), installation, signals, log }
+  const services = { ...base, workerId: newId('wrk'), followers: new LogFollowers(base, stop.signal) }
+  const backend = config.redisUrl === null ? ({ kind: 'postgres', url: databaseUrl } as const) : ({ kind: 'redis', url: config.redisUrl } as const)
+  return {
+    services,
+    queue: createDoorbellQueue(backend, `berth-${installation}`, log),
+    async close() {
+      stop.abort()
+      await signals.close()
+      await pool.end()
+    },
+  }
+}
+
+async function createSchedulers(config: Config, installation: string): Promise<Map<string, Scheduler>> {
+  const schedulers = new Map<string, Scheduler>()
+  for (const entry of config.schedulers ?? (await detectSchedulers(installation))) {
+    schedulers.set(entry.name, await createScheduler(entry, config, installation))
+  }
+  return schedulers
+}
+
+async function createScheduler(entry: SchedulerConfig, config: Config, installation: string): Promise<Scheduler> {
+  switch (entry.kind) {
+    case 'docker':
+      return createDockerScheduler({ ...entry, installation })
+    case 'local':
+      return createLocalScheduler({
+        installation,
+        root: join(config.dataDir, entry.name),
+        isolation: entry.isolation === 'auto' ? await detectIsolation() : entry.isolation,
+        bindRoots: entry.bindRoots,
+        node: hostname(),
+      })
+  }
+}
+
+/** Without a file: this machine's processes, and its Docker if it answers. */
+async function detectSchedulers(installation: string): Promise<SchedulerConfig[]> {
+  const local = { name: 'local', kind: 'local', isolation: 'auto', bindRoots: [] } as const
+  const docker = { name: 'docker', kind: 'docker', host: DEFAULT_DOCKER_HOST, bindRoots: [], devices: [], registries: {} } as const
+  const answers = await createDockerScheduler({ ...docker, installation })
+    .health(AbortSignal.timeout(DETECT_MS))
+    .then(() => true, () => false)
+  return answers ? [local, docker] : [local]
+}

@@ -1,0 +1,42 @@
+#!/usr/bin/env node
+import { pino, type Logger } from 'pino'
+import { ConfigError } from './config/config-error.ts'
+import { readConfig } from './config.ts'
+import { armCrashPoint } from './crash-point.ts'
+import { EmbeddedPostgresError } from './embedded/embedded-postgres-error.ts'
+import { startBerth } from './start-berth.ts'
+
+/** Exit codes of sysexits(3). */
+const EX_CONFIG = 78
+const EX_UNAVAILABLE = 69
+
+/** Longer than a drain may take (10 s), shorter than what a supervisor waits before it kills. */
+const SHUTDOWN_MS = 15_000
+
+async function main(): Promise<void> {
+  const config = readConfig()
+  const log = pino({ level: config.logLevel, base: null })
+  if (config.crashPoint !== null) armCrashPoint(config.crashPoint)
+  const berth = await startBerth(config, log)
+  const exit = (code: number): void => {
+    setTimeout(() => process.exit(code), SHUTDOWN_MS).unref()
+    void berth.stop().finally(() => process.exit(code))
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => exit(0))
+  await berth.databaseEnded
+  log.error('the embedded PostgreSQL has ended by itself; see server.log in the data folder')
+  exit(EX_UNAVAILABLE)
+}
+
+/** A fault of the surroundings is told in words, a bug with its stack. */
+function explain(error: unknown): never {
+  if (error instanceof ConfigError || error instanceof EmbeddedPostgresError) {
+    process.stderr.write(`${error.message}\n`)
+    process.exit(error instanceof ConfigError ? EX_CONFIG : EX_UNAVAILABLE)
+  }
+  const log: Logger = pino({ base: null })
+  log.fatal({ err: error }, 'Berth could not start')
+  process.exit(1)
+}
+
+await main().catch(explain)
