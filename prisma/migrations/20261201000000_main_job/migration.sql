@@ -51,9 +51,9 @@ CREATE TABLE "attempt" (
     "resolutions" JSON NOT NULL,
     "owner" TEXT,
     "epoch" INTEGER NOT NULL DEFAULT 0,
-    "lease_until" TIMESTAMPTZ(3),
-    "due_at" TIMESTAMPTZ(3) DEFAULT CURRENT_TIMESTAMP,
-    "ring_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "lease_until" TIMESTAMPTZ(6),
+    "due_at" TIMESTAMPTZ(6) DEFAULT CURRENT_TIMESTAMP,
+    "ring_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "rings" INTEGER NOT NULL DEFAULT 0,
     "submitting_at" TIMESTAMPTZ(3),
     "submitted_at" TIMESTAMPTZ(3),
@@ -170,7 +170,7 @@ CREATE TABLE "lease" (
     "name" TEXT NOT NULL,
     "owner" TEXT NOT NULL,
     "epoch" INTEGER NOT NULL DEFAULT 1,
-    "until" TIMESTAMPTZ(3) NOT NULL,
+    "until" TIMESTAMPTZ(6) NOT NULL,
 
     CONSTRAINT "lease_pkey" PRIMARY KEY ("name")
 );
