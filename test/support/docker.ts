@@ -5,28 +5,26 @@ import { createDockerScheduler } from '../../src/schedulers/docker/docker-schedu
 import type { DockerSchedulerOptions } from '../../src/schedulers/docker/docker-scheduler.ts'
 import type { SchedulerUnderTest } from '../contract/scheduler-under-test.ts'
 
-/** The daemon that tests may use; it has `busybox:latest`. */
-export const dockerHost = process.env.BERTH_TEST_DOCKER ?? 'unix:///tmp/berth-dev/docker.sock'
-
-/** Straight to the daemon, for what a test wants to see or to do behind the scheduler's back. */
-export const docker = new Engine(dockerHost)
-
 const signal = new AbortController().signal
 
 export interface DockerUnderTest extends SchedulerUnderTest {
+  /** Straight to the daemon, for what a test wants to see or to do behind the scheduler's back. */
+  readonly engine: Engine
   readonly containers: () => Promise<readonly { readonly Id: string; readonly Names: readonly string[]; readonly State: string }[]>
 }
 
-/** A Docker scheduler of an installation of its own. */
-export function createDockerUnderTest(options: Partial<DockerSchedulerOptions> = {}): DockerUnderTest {
+/** A Docker scheduler of an installation of its own. @param host of `requireDocker()` */
+export function createDockerUnderTest(host: string, options: Partial<DockerSchedulerOptions> = {}): DockerUnderTest {
+  const engine = new Engine(host)
   const installation = `t${randomBytes(4).toString('hex')}`
   const filters = labelFilter({ installation })
   const volumes: string[] = []
-  const scheduler = createDockerScheduler({ installation, host: dockerHost, bindRoots: [], devices: [], registries: {}, ...options })
+  const scheduler = createDockerScheduler({ installation, host, bindRoots: [], devices: [], registries: {}, ...options })
   const containers: DockerUnderTest['containers'] = () =>
-    docker.call({ method: 'GET', path: '/containers/json', query: { all: true, filters }, signal })
-  const networks = (): Promise<{ Id: string }[]> => docker.call({ method: 'GET', path: '/networks', query: { filters }, signal })
+    engine.call({ method: 'GET', path: '/containers/json', query: { all: true, filters }, signal })
+  const networks = (): Promise<{ Id: string }[]> => engine.call({ method: 'GET', path: '/networks', query: { filters }, signal })
   return {
+    engine,
     scheduler,
     installation,
     containers,
@@ -37,7 +35,7 @@ export function createDockerUnderTest(options: Partial<DockerSchedulerOptions> =
     },
     leftovers: async () => ({ containers: (await containers()).length, networks: (await networks()).length }),
     dispose: async () => {
-      const gone = (path: string): Promise<unknown> => docker.find({ method: 'DELETE', path, query: { force: true, v: true }, signal })
+      const gone = (path: string): Promise<unknown> => engine.find({ method: 'DELETE', path, query: { force: true, v: true }, signal })
       await Promise.all((await containers()).map(({ Id }) => gone(`/containers/${Id}`)))
       for (const { Id } of await networks()) await gone(`/networks/${Id}`)
       for (const name of volumes) await gone(`/volumes/${name}`)

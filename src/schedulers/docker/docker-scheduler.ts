@@ -1,0 +1,90 @@
+import type { AttemptHandle, LogChunk, LogOptions, ObservationBatch } from '../../domain/attempt.ts'
+import type { BindRoot, Capabilities } from '../../domain/capabilities.ts'
+import type { Scheduler, SubmitContext } from '../scheduler.ts'
+import { cancelAttempt } from './cancel-attempt.ts'
+import { readContainerLogs } from './container-logs.ts'
+import type { DockerRequest } from './docker-request.ts'
+import { Engine } from './engine.ts'
+import { toSchedulerError } from './errors.ts'
+import { observeContainers } from './observer.ts'
+import type { Registries } from './pull-image.ts'
+import { removeAttempt } from './remove-attempt.ts'
+import { renderAttempt } from './render.ts'
+import { submitAttempt } from './submit-attempt.ts'
+
+export interface DockerSchedulerOptions {
+  /** Short id of this Berth installation. */
+  readonly installation: string
+  /** `unix:///path/of/socket`, or `tcp://` on loopback. */
+  readonly host: string
+  readonly bindRoots: readonly BindRoot[]
+  readonly devices: readonly string[]
+  readonly registries: Registries
+}
+
+/**
+ * Runs attempts as containers of one Docker daemon (Engine API 1.41 and later).
+ * @throws Error for a host that is neither a socket nor on loopback
+ */
+export function createDockerScheduler(options: DockerSchedulerOptions): Scheduler<DockerRequest> {
+  const { installation, host, registries } = options
+  const engine = new Engine(host)
+  const guard = <T>(work: Promise<T>): Promise<T> => work.catch((error: unknown) => Promise.reject(toSchedulerError(error, host)))
+  const inTurn = serialize()
+  return {
+    kind: 'docker',
+    capabilities: capabilitiesOf(options),
+    render: renderAttempt,
+    submit: (native: DockerRequest, context: SubmitContext) =>
+      guard(inTurn(native.attemptId, () => submitAttempt({ engine, native, context, registries }))),
+    observe: (signal: AbortSignal): AsyncIterable<ObservationBatch> => guardEach(observeContainers(engine, installation, signal), host, signal),
+    logs: ({ attemptId }: AttemptHandle, logOptions: LogOptions, signal: AbortSignal): AsyncIterable<LogChunk> =>
+      guardEach(readContainerLogs({ engine, installation, attemptId, options: logOptions }, signal), host, signal),
+    cancel: (handle: AttemptHandle, signal: AbortSignal) => guard(cancelAttempt(engine, { ...handle, installation }, signal)),
+    remove: ({ attemptId }: AttemptHandle, signal: AbortSignal) => guard(removeAttempt(engine, { attemptId, installation }, signal)),
+    health: (signal: AbortSignal) => guard(describeDaemon(engine, signal)),
+  }
+}
+
+const capabilitiesOf = ({ bindRoots, devices }: DockerSchedulerOptions): Capabilities => ({
+  mountVia: ['named_volume', 'host_path', 'device', 'tmpfs'],
+  bindRoots,
+  devices,
+  image: 'required',
+  entrypoint: true,
+  user: true,
+  mountPaths: 'exact',
+  limits: ['cpus', 'memoryMiB', 'shmMiB', 'gpus', 'pids'],
+  replicaHostNames: true,
+  // One bridge takes about a thousand; one daemon starts about two a second.
+  maxReplicas: 100,
+})
+
+async function describeDaemon(engine: Engine, signal: AbortSignal): Promise<string> {
+  const { Version, ApiVersion } = await engine.call<{ Version: string; ApiVersion: string }>(
+    { method: 'GET', path: '/version', signal, deadlineMs: 5_000 })
+  return `Docker ${Version} (API ${ApiVersion}) at ${engine.host}`
+}
+
+/** Two submits of one claim are told apart by nothing, so they come one after the other. */
+function serialize(): (key: string, work: () => Promise<void>) => Promise<void> {
+  const last = new Map<string, Promise<void>>()
+  return (key, work) => {
+    const turn = (last.get(key) ?? Promise.resolve()).catch(() => {}).then(work)
+    last.set(key, turn)
+    const forget = (): void => {
+      if (last.get(key) === turn) last.delete(key)
+    }
+    void turn.then(forget, forget)
+    return turn
+  }
+}
+
+/** An abort ends it without an error. */
+async function* guardEach<T>(source: AsyncIterable<T>, host: string, signal: AbortSignal): AsyncGenerator<T> {
+  try {
+    yield* source
+  } catch (error) {
+    if (!signal.aborted) throw toSchedulerError(error, host)
+  }
+}

@@ -1,0 +1,13 @@
+import { removeNetworks } from './attempt-network.ts'
+import { deleteContainer } from './end-containers.ts'
+import type { Engine } from './engine.ts'
+import { findContainers } from './find-containers.ts'
+import { inLanes } from './in-lanes.ts'
+
+/** Deletes what an attempt left. What runs stays, and with it the network that it is in. */
+export async function removeAttempt(engine: Engine, attempt: { installation: string; attemptId: string }, signal: AbortSignal): Promise<void> {
+  const { installation, attemptId } = attempt
+  const found = await findContainers(engine, { installation, attempt: attemptId }, signal)
+  await inLanes(found, async ({ id }) => void (await deleteContainer(engine, id, signal)))
+  await removeNetworks(engine, attempt, signal)
+}

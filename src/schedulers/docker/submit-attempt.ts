@@ -1,0 +1,48 @@
+import { ensureNetwork } from './attempt-network.ts'
+import { createContainer } from './create-container.ts'
+import type { DockerContainer } from './docker-request.ts'
+import { endContainer } from './end-containers.ts'
+import { takenOver } from './errors.ts'
+import { inLanes } from './in-lanes.ts'
+import { settleClaims } from './settle-claims.ts'
+import { startContainer } from './start-container.ts'
+import type { Submission } from './submission.ts'
+
+/**
+ * The rename fence. A container is started only by a name that ends in the claim's epoch, so a claim loses the power to start
+ * what a later claim has renamed. Since an earlier claim may still create while a later one does, each looks for the other
+ * after its own creates and before its first start: whoever sees a higher epoch gives up, whoever sees a lower one deletes
+ * what did not start, or adopts what did.
+ *
+ * On the happy path of a lone replica these are three calls: create, list, start.
+ */
+export async function submitAttempt(submission: Submission): Promise<void> {
+  const { native: { epoch, containers } } = submission
+  // Nothing can be there before the first claim.
+  if (epoch > 1) await settleClaims(submission)
+  await ensureNetwork(submission.engine, submission.native, submission.context.signal)
+  await inLanes(containers, (container) => createContainer(submission, container))
+  const standing = await settleClaims(submission)
+  if (containers.some(({ name }) => !standing.has(name))) throw takenOver()
+  await startAll(submission, containers.filter(({ name }) => standing.get(name) === 'created'))
+}
+
+/** All or nothing: where one cannot start, the others are ended. */
+async function startAll(submission: Submission, containers: readonly DockerContainer[]): Promise<void> {
+  try {
+    await inLanes(containers, (container) => startContainer(submission, container))
+  } catch (error) {
+    if (isFinal(error)) await abandon(submission)
+    throw error
+  }
+}
+
+const isFinal = (error: unknown): boolean => (error as { kind?: unknown }).kind === 'rejected'
+
+/** By name, so that nothing is ended that a later claim has adopted. */
+async function abandon({ engine, native, context: { signal } }: Submission): Promise<void> {
+  await inLanes(native.containers, async ({ name, create }) => {
+    const ending = { engine, signal, graceSeconds: create.StopTimeout }
+    await endContainer(ending, name, 'created')
+  })
+}
