@@ -1,0 +1,131 @@
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ResourceLimit } from '../../domain/capabilities.ts'
+import { errorCode, unlessMissing } from './errors.ts'
+import type { LocalReplica } from './render.ts'
+
+/** Where this machine lets us make control groups, and for which limits. */
+export interface Cgroups {
+  readonly limits: readonly CgroupLimit[]
+  /** Folder of this installation for each limit; all the same one under cgroup v2. */
+  readonly folders: Readonly<Partial<Record<CgroupLimit, string>>>
+}
+
+export type CgroupLimit = Extract<ResourceLimit, 'cpus' | 'memoryMiB' | 'pids'>
+
+/** The groups of one replica. `oomFacts` is the file that counts its out-of-memory kills, `''` without a memory limit. */
+export interface ReplicaCgroups {
+  readonly folders: readonly string[]
+  readonly oomFacts: string
+}
+
+/** Finds out by making a group and setting each limit, so that only what works is promised. Makes nothing that stays but its own folder. */
+export function detectCgroups(installation: string, mountPoint = '/sys/fs/cgroup'): Cgroups {
+  const unified = existsSync(join(mountPoint, 'cgroup.controllers'))
+  if (unified) enableControllers(mountPoint)
+  const folders: Partial<Record<CgroupLimit, string>> = {}
+  for (const limit of CGROUP_LIMITS) {
+    const folder = join(mountPoint, unified ? '' : V1_CONTROLLERS[limit], `berth-${installation}`)
+    if (settable(folder, limit)) folders[limit] = folder
+  }
+  return { limits: CGROUP_LIMITS.filter((limit) => folders[limit] !== undefined), folders }
+}
+
+/** Folders of the groups that the limits of a replica need. */
+export function cgroupFolders(cgroups: Cgroups, name: string, limits: LocalReplica['limits']): string[] {
+  return [...new Set(wantedLimits(cgroups, limits).map((limit) => join(cgroups.folders[limit] ?? '', name)))]
+}
+
+/** Makes those groups, with the limits set. May be repeated. */
+export async function makeCgroups(cgroups: Cgroups, name: string, limits: LocalReplica['limits']): Promise<ReplicaCgroups> {
+  const wanted = wantedLimits(cgroups, limits)
+  for (const limit of wanted) {
+    const folder = join(cgroups.folders[limit] ?? '', name)
+    await mkdir(folder, { recursive: true })
+    for (const [file, value] of limitFiles(folder, limit, limits[limit] ?? 0)) await writeFile(join(folder, file), value)
+  }
+  const memory = wanted.includes('memoryMiB') ? join(cgroups.folders.memoryMiB ?? '', name) : null
+  return { folders: cgroupFolders(cgroups, name, limits), oomFacts: memory === null ? '' : oomFacts(memory) }
+}
+
+/** Takes away groups. One in which a process is still ending is tried again for a while, and stays if that does not end. */
+export async function removeCgroups(folders: readonly string[]): Promise<void> {
+  await Promise.all(folders.map(async (folder) => {
+    for (let tries = 0; tries < 50; tries++) {
+      const code = await rmdir(folder).then(() => null, errorCode)
+      if (code !== 'EBUSY') return
+      await sleep(20)
+    }
+  }))
+}
+
+/** The processes in a group; none if it is gone. */
+export async function processesIn(folder: string): Promise<number[]> {
+  const text = await readFile(join(folder, 'cgroup.procs'), 'latin1').catch(unlessMissing(''))
+  return text.split('\n').filter((line) => line !== '').map(Number)
+}
+
+const wantedLimits = (cgroups: Cgroups, limits: LocalReplica['limits']): CgroupLimit[] => cgroups.limits.filter((limit) => limits[limit] !== null)
+
+const CGROUP_LIMITS: readonly CgroupLimit[] = ['cpus', 'memoryMiB', 'pids']
+const V1_CONTROLLERS: Readonly<Record<CgroupLimit, string>> = { cpus: 'cpu', memoryMiB: 'memory', pids: 'pids' }
+
+/** bubblewrap itself is two processes in the sandbox's group. */
+const OWN_PROCESSES = 2
+const PERIOD_US = 100_000
+
+/** What to write for a limit. Swap is no way around the memory limit, where swap is counted at all. */
+function limitFiles(folder: string, limit: CgroupLimit, amount: number): [file: string, value: string][] {
+  const bytes = String(amount * 1024 * 1024)
+  const quota = String(Math.max(1000, Math.round(amount * PERIOD_US)))
+  const has = (file: string): boolean => existsSync(join(folder, file))
+  switch (limit) {
+    case 'pids': return [['pids.max', String(amount + OWN_PROCESSES)]]
+    case 'cpus': return has('cpu.max') ? [['cpu.max', `${quota} ${PERIOD_US}`]] : [['cpu.cfs_period_us', String(PERIOD_US)], ['cpu.cfs_quota_us', quota]]
+    case 'memoryMiB': {
+      const [main, swap, swapValue] = has('memory.max') ? ['memory.max', 'memory.swap.max', '0'] : ['memory.limit_in_bytes', 'memory.memsw.limit_in_bytes', bytes]
+      return has(swap) ? [[main, bytes], [swap, swapValue]] : [[main, bytes]]
+    }
+  }
+}
+
+const oomFacts = (folder: string): string => join(folder, existsSync(join(folder, 'memory.events')) ? 'memory.events' : 'memory.oom_control')
+
+function settable(parent: string, limit: CgroupLimit): boolean {
+  const probe = join(parent, `probe-${process.pid}`)
+  if (!existsSync(join(parent, '..', 'cgroup.procs'))) return false
+  try {
+    mkdirSync(parent, { recursive: true })
+    if (existsSync(join(parent, 'cgroup.controllers'))) enableControllers(parent)
+    mkdirSync(probe, { recursive: true })
+    const files = limitFiles(probe, limit, 64)
+    for (const [file, value] of files) writeFileSync(join(probe, file), value)
+    return files.length > 0 && existsSync(join(probe, files[0]?.[0] ?? ''))
+  } catch {
+    return false
+  } finally {
+    removeQuietly(probe)
+  }
+}
+
+/** cgroup v2: lets children of this folder have the controllers that they need. Whether it worked is seen by their files. */
+function enableControllers(folder: string): void {
+  const enabled = readFileSync(join(folder, 'cgroup.subtree_control'), 'latin1').split(/\s+/)
+  for (const controller of ['cpu', 'memory', 'pids'].filter((name) => !enabled.includes(name))) {
+    try {
+      writeFileSync(join(folder, 'cgroup.subtree_control'), `+${controller}`)
+    } catch {
+      // Not offered, or not ours to give.
+    }
+  }
+}
+
+function removeQuietly(folder: string): void {
+  try {
+    rmdirSync(folder)
+  } catch {
+    // It was never made.
+  }
+}

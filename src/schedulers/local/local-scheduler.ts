@@ -1,0 +1,135 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { crashPoint } from '../../crash-point.ts'
+import type { AttemptHandle } from '../../domain/attempt.ts'
+import type { BindRoot, Capabilities } from '../../domain/capabilities.ts'
+import { slug } from '../../domain/names.ts'
+import { SchedulerError } from '../scheduler.ts'
+import type { Scheduler } from '../scheduler.ts'
+import { detectCgroups } from './cgroups.ts'
+import type { Cgroups } from './cgroups.ts'
+import { detectIsolation } from './detect-isolation.ts'
+import { toSchedulerError } from './errors.ts'
+import { attemptFolder, attemptsFolder, bellsFolder, tombstonesFolder, trashFolder, volumesFolder } from './folders.ts'
+import type { Isolation } from './mounts.ts'
+import { observeAttempts } from './observer.ts'
+import { readLogs } from './read-logs.ts'
+import { forbidStart, removeAttempt } from './remove-attempt.ts'
+import { render } from './render.ts'
+import type { LocalRequest } from './render.ts'
+import { readAttempt } from './replica-facts.ts'
+import { stopReplica } from './stop-replica.ts'
+import { submitAttempt } from './submit-attempt.ts'
+
+export { detectIsolation }
+
+export interface LocalSchedulerOptions {
+  readonly installation: string
+  /** Folder of this scheduler alone, on a file system of this machine. */
+  readonly root: string
+  /** As `detectIsolation` found it. */
+  readonly isolation: Isolation
+  readonly bindRoots: readonly BindRoot[]
+  /** Name of this machine, for people. */
+  readonly node: string
+  /** Folders that jobs in a sandbox must not see; at least `root`, which is always hidden. */
+  readonly hidden?: readonly string[]
+}
+
+/**
+ * Runs each replica as a process of this machine, under a supervisor that belongs to no worker. All it knows is in
+ * files below `root`; workers of one root must share its machine and its process table.
+ */
+export function createLocalScheduler(options: LocalSchedulerOptions): Scheduler<LocalRequest> {
+  const { root, installation, isolation } = options
+  const cgroups = detectCgroups(installation)
+  const place = { ...options, cgroups, hidden: [...new Set([root, ...(options.hidden ?? [])])] }
+  const ready = (): Promise<void> => guarded('making the data folder of the local scheduler', () => makeFolders(root, isolation))
+  return {
+    kind: 'local',
+    capabilities: capabilitiesOf(options, cgroups),
+    render: (spec) => render(spec, { root, isolation }),
+    submit: async (native, { signal }) => {
+      await ready()
+      await guarded(`starting ${native.attemptId}`, () => submitAttempt(native, place, signal))
+    },
+    observe: async function* (signal) {
+      await ready()
+      try {
+        yield* observeAttempts(place, signal)
+      } catch (error) {
+        throw toSchedulerError(error, 'looking at the attempts')
+      }
+    },
+    logs: async function* ({ attemptId }, wanted, signal) {
+      try {
+        yield* readLogs(join(attemptFolder(root, attemptId), `${slug(wanted.role, 100)}-${wanted.index}`), wanted, signal)
+      } catch (error) {
+        throw toSchedulerError(error, `reading the output of ${wanted.role}/${wanted.index}`)
+      }
+    },
+    cancel: async (handle, signal) => {
+      await ready()
+      await guarded(`ending ${handle.attemptId}`, () => cancelAttempt(place, handle, signal))
+    },
+    remove: async ({ attemptId }, signal) => {
+      await ready()
+      crashPoint('local.remove.before')
+      await guarded(`removing ${attemptId}`, () => removeAttempt(place, attemptId, signal))
+      crashPoint('local.remove.after')
+    },
+    health: () => guarded('looking at the local scheduler', () => describeHealth(options, cgroups)),
+  }
+}
+
+const MAX_REPLICAS = 100
+
+function capabilitiesOf({ isolation, bindRoots }: LocalSchedulerOptions, { limits }: Cgroups): Capabilities {
+  const sandboxed = isolation === 'bubblewrap'
+  return {
+    mountVia: sandboxed ? ['named_volume', 'host_path', 'tmpfs'] : ['named_volume', 'host_path'],
+    bindRoots,
+    devices: [],
+    image: 'unsupported',
+    entrypoint: true,
+    user: process.getuid?.() === 0,
+    mountPaths: sandboxed ? 'exact' : 'linked',
+    limits: sandboxed ? [...limits, 'shmMiB'] : limits,
+    replicaHostNames: false,
+    maxReplicas: MAX_REPLICAS,
+  }
+}
+
+/** Forbids first and looks then, while a supervisor takes the start first and looks for the tombstone then: none slips through. */
+async function cancelAttempt(place: { root: string; installation: string; isolation: Isolation }, handle: AttemptHandle, signal: AbortSignal): Promise<void> {
+  const { attemptId, graceSeconds } = handle
+  crashPoint('local.cancel.before')
+  await forbidStart(place.root, attemptId)
+  const replicas = await readAttempt(place.root, attemptId, place.installation)
+  await Promise.all(replicas.map((replica) => stopReplica(replica, { isolation: place.isolation, graceSeconds, signal })))
+  crashPoint('local.cancel.after')
+}
+
+async function describeHealth({ node, isolation, root }: LocalSchedulerOptions, { limits }: Cgroups): Promise<string> {
+  await makeFolders(root, isolation)
+  if (isolation === 'bubblewrap' && await detectIsolation() !== 'bubblewrap') {
+    throw new SchedulerError('unavailable', 'bubblewrap no longer works on this machine: install it again, or restart the worker to go on without')
+  }
+  return `${node}: ${isolation === 'links' ? 'no sandbox' : 'bubblewrap'}, ${limits.length === 0 ? 'no limits' : `limits ${limits.join(', ')}`}`
+}
+
+/** Only the worker looks into it; a job without a sandbox that changes its user must pass through. */
+async function makeFolders(root: string, isolation: Isolation): Promise<void> {
+  const mode = isolation === 'links' ? 0o711 : 0o700
+  for (const folder of [root, attemptsFolder(root), volumesFolder(root), bellsFolder(root), tombstonesFolder(root), trashFolder(root)]) {
+    await mkdir(folder, { recursive: true, mode })
+  }
+}
+
+async function guarded<T>(doing: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw toSchedulerError(error, doing)
+  }
+}

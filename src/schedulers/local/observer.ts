@@ -1,0 +1,81 @@
+import { readdir } from 'node:fs/promises'
+import type { AttemptObservation, ObservationBatch } from '../../domain/attempt.ts'
+import { unlessMissing } from './errors.ts'
+import { FolderChanges } from './folder-changes.ts'
+import { attemptsFolder, bellsFolder } from './folders.ts'
+import type { Isolation } from './mounts.ts'
+import { readAttempt } from './replica-facts.ts'
+import { observeReplica } from './status.ts'
+import { killReplica } from './stop-replica.ts'
+import { sweep } from './sweep.ts'
+
+export interface ObservedPlace {
+  readonly root: string
+  readonly installation: string
+  readonly isolation: Isolation
+  readonly node: string
+}
+
+/**
+ * Everything first, then what changed: a supervisor rings at the start and at the end, and the living are looked at
+ * every second, for one that was killed cannot ring. Ends with the signal.
+ */
+export async function* observeAttempts(place: ObservedPlace, signal: AbortSignal): AsyncGenerator<ObservationBatch> {
+  const changes = new FolderChanges(bellsFolder(place.root))
+  const told = new Map<string, string>()
+  let nextComplete = 0
+  try {
+    while (!signal.aborted) {
+      if (Date.now() >= nextComplete) {
+        nextComplete = Date.now() + COMPLETE_MS
+        await sweep(place.root, place.installation)
+        const attempts = await observeAll(place)
+        told.clear()
+        for (const attempt of attempts) told.set(attempt.attemptId, JSON.stringify(attempt))
+        yield { complete: true, attempts }
+        continue
+      }
+      const rung = await changes.next(LOOK_AGAIN_MS, signal)
+      const attempts = await observeSome(place, rung.size > 0 ? [...rung] : livingOf(told))
+      const news = attempts.filter((attempt) => told.get(attempt.attemptId) !== JSON.stringify(attempt))
+      for (const attempt of news) told.set(attempt.attemptId, JSON.stringify(attempt))
+      if (news.length > 0) yield { complete: false, attempts: news }
+    }
+  } finally {
+    changes.close()
+  }
+}
+
+const COMPLETE_MS = 10_000
+const LOOK_AGAIN_MS = 1000
+
+async function observeAll(place: ObservedPlace): Promise<AttemptObservation[]> {
+  return observeSome(place, await readdir(attemptsFolder(place.root)).catch(unlessMissing<string[]>([])))
+}
+
+async function observeSome(place: ObservedPlace, attemptIds: readonly string[]): Promise<AttemptObservation[]> {
+  const attempts: AttemptObservation[] = []
+  for (let from = 0; from < attemptIds.length; from += AT_ONCE) {
+    attempts.push(...await Promise.all(attemptIds.slice(from, from + AT_ONCE).map((id) => observeAttempt(place, id))))
+  }
+  return attempts.filter(({ replicas }) => replicas.length > 0)
+}
+
+/** Keeps the number of open files low, whatever the number of attempts. */
+const AT_ONCE = 16
+
+async function observeAttempt({ root, installation, isolation, node }: ObservedPlace, attemptId: string): Promise<AttemptObservation> {
+  const facts = await readAttempt(root, attemptId, installation)
+  const replicas = await Promise.all(facts.map(async (replica) => {
+    const observation = observeReplica(replica, node)
+    // Without a sandbox, processes can outlive their supervisor: what is told to be lost must not go on unseen.
+    if (isolation === 'links' && observation?.phase === 'lost') await killReplica(replica, { isolation, graceSeconds: 0, signal: NEVER })
+    return observation
+  }))
+  return { attemptId, replicas: replicas.filter((replica) => replica !== null) }
+}
+
+const NEVER = new AbortController().signal
+
+const livingOf = (told: ReadonlyMap<string, string>): string[] =>
+  [...told].filter(([, attempt]) => /"phase":"(running|pending)"/.test(attempt)).map(([attemptId]) => attemptId)

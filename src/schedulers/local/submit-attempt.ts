@@ -1,0 +1,59 @@
+import { join } from 'node:path'
+import { crashPoint } from '../../crash-point.ts'
+import { SchedulerError } from '../scheduler.ts'
+import type { Cgroups, ReplicaCgroups } from './cgroups.ts'
+import { attemptFolder, tombstoneFile } from './folders.ts'
+import { prepareReplica } from './prepare-replica.ts'
+import { deleteTree } from './remove-attempt.ts'
+import type { LocalReplica, LocalRequest } from './render.ts'
+import { exists, readStart } from './replica-facts.ts'
+import { startReplica } from './start-replica.ts'
+import type { StartPlace } from './start-replica.ts'
+
+/**
+ * Prepares all replicas that nobody has started yet, then starts them. Each start is taken by an exclusive file in a
+ * folder that is the same for every claim, so that a claim that comes late, or twice, finds it taken.
+ */
+export async function submitAttempt(request: LocalRequest, place: StartPlace & { cgroups: Cgroups }, signal: AbortSignal): Promise<void> {
+  const { root } = place
+  await refuseForbidden(root, request.attemptId)
+  const missing: LocalReplica[] = []
+  for (const replica of request.replicas) if (await readStart(join(root, replica.directory)) === null) missing.push(replica)
+  crashPoint('local.prepare.before')
+  const prepared = await inBatches(missing, async (replica) => {
+    throwIfTakenOver(signal)
+    return { replica, cgroups: await prepareReplica(request, replica, place) }
+  })
+  crashPoint('local.prepare.after')
+  await refuseForbidden(root, request.attemptId).catch((error: unknown) => discard(request, root, error))
+  await inBatches(prepared, async ({ replica, cgroups }: { replica: LocalReplica; cgroups: ReplicaCgroups }) => {
+    throwIfTakenOver(signal)
+    crashPoint('local.start.before')
+    await startReplica(request, replica, { ...place, cgroups })
+    crashPoint('local.start.after')
+  })
+}
+
+async function refuseForbidden(root: string, attemptId: string): Promise<void> {
+  if (await exists(tombstoneFile(root, attemptId))) throw new SchedulerError('conflict', `${attemptId} was canceled or removed: it does not start any more`)
+}
+
+/** Canceled or removed while it was prepared: what was made for nothing goes again, unless another claim had started it. */
+async function discard(request: LocalRequest, root: string, error: unknown): Promise<never> {
+  const starts = await Promise.all(request.replicas.map(({ directory }) => readStart(join(root, directory))))
+  if (starts.every((start) => start === null)) await deleteTree(attemptFolder(root, request.attemptId))
+  throw error
+}
+
+/** Starting a process holds up everything else in this one: a few at once, then a breath. */
+async function inBatches<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  for (let from = 0; from < items.length; from += AT_ONCE) results.push(...await Promise.all(items.slice(from, from + AT_ONCE).map(work)))
+  return results
+}
+
+const AT_ONCE = 8
+
+function throwIfTakenOver(signal: AbortSignal): void {
+  if (signal.aborted) throw new SchedulerError('conflict', 'the claim is no longer ours')
+}
