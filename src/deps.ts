@@ -10,7 +10,8 @@ import { createSignals } from './db/signals.ts'
 import { newId } from './domain/id.ts'
 import { createDoorbellQueue, type DoorbellQueue } from './queue/doorbell-queue.ts'
 import { createDockerScheduler } from './schedulers/docker/docker-scheduler.ts'
-import { createLocalScheduler, detectIsolation } from './schedulers/local/local-scheduler.ts'
+import { detectIsolation } from './schedulers/local/detect-isolation.ts'
+import { createLocalScheduler } from './schedulers/local/local-scheduler.ts'
 import type { Scheduler } from './schedulers/scheduler.ts'
 import { LogFollowers } from './services/log-followers.ts'
 import type { WorkerDeps } from './services/worker-deps.ts'
@@ -66,6 +67,7 @@ async function createScheduler(entry: SchedulerConfig, config: Config, installat
         isolation: entry.isolation === 'auto' ? await detectIsolation() : entry.isolation,
         bindRoots: entry.bindRoots,
         node: hostname(),
+        hidden: [config.dataDir],
       })
   }
 }

@@ -7,8 +7,9 @@ import type { ServiceDeps } from './service-deps.ts'
 /** One statement, so that job, attempts and replicas are of one moment. */
 const GET = `
 SELECT j.*, (
-  SELECT jsonb_agg(to_jsonb(a) || jsonb_build_object('replicas', (
-    SELECT coalesce(jsonb_agg(r ORDER BY r.index), '[]') FROM replica r WHERE r.attempt_id = a.id)) ORDER BY a.number)
+  SELECT json_agg(json_build_object('number', a.number, 'state', a.state, 'reason', a.reason, 'detail', a.detail,
+    'resolutions', a.resolutions, 'started_at', a.started_at, 'ended_at', a.ended_at, 'replicas', (
+      SELECT coalesce(json_agg(r ORDER BY r.index), '[]') FROM replica r WHERE r.attempt_id = a.id)) ORDER BY a.number)
   FROM attempt a WHERE a.job_id = j.id) AS attempts
 FROM job j WHERE j.id = $1 AND j.project_id = $2`
 
@@ -31,7 +32,7 @@ export async function getJob(deps: ServiceDeps, { project, id }: JobId): Promise
   }
 }
 
-/** A row as jsonb gives it: times are texts. */
+/** A row as json gives it: times are texts. */
 interface AttemptRow {
   readonly number: number
   readonly state: AttemptView['state']
