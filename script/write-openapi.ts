@@ -11,8 +11,7 @@ import { buildApp } from '../src/app.ts'
 const FILE = fileURLToPath(new URL('../openapi.yaml', import.meta.url))
 const HEAD = '# Made from src/routes by `npm run openapi`. Do not edit.\n'
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
-const app = await buildApp({ apiKey: 'unused', version, log: pino({ level: 'silent' }), schedulers: new Map() } as unknown as AppDeps)
+const app = await buildApp({ apiKey: 'unused', log: pino({ level: 'silent' }), schedulers: new Map() } as unknown as AppDeps)
 const text = HEAD + app.swagger({ yaml: true })
 await app.close()
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify'
 import Fastify, { LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
@@ -26,11 +27,12 @@ import type { ServiceDeps } from './services/service-deps.ts'
 export interface AppDeps extends ServiceDeps {
   /** The key that every request but those of health and the document must bring. */
   readonly apiKey: string
-  /** Of this build, as the document says it. */
-  readonly version: string
 }
 
-/** See docs/reliability: nothing may wait for a client, and no client for ever. */
+/** Of this build; package.json lies beside src and dist alike. */
+const { version: VERSION } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+
+/** Nothing may wait for a client for ever. Without these Fastify and Node have no such limit. */
 const LIMITS = {
   bodyLimit: 1024 * 1024,
   requestTimeout: 30_000,
@@ -63,7 +65,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(jsonBody)
   await app.register(openStreams)
   await app.register(metrics, { pool: deps.pool })
-  await app.register(openApiDocument, { version: deps.version })
+  await app.register(openApiDocument, { version: VERSION })
   for (const routes of ROUTES) await app.register(routes, { deps })
   await app.register(metricsRoutes)
   await app.ready()

@@ -20,6 +20,7 @@ export function polishOpenApi(document: OpenAPIV3_1.Document): OpenAPIV3_1.Docum
     openForNewFields(node)
     simplifyNumber(node)
     flattenNullable(node)
+    if (node['in'] === 'header' && typeof node['name'] === 'string') node['name'] = titleCase(node['name'])
     if (node['format'] === 'date-time') delete node['pattern']
     if (typeof node['const'] === 'string') node['enum'] = [node['const']]
     if ('enum' in node) delete node['const']
@@ -92,6 +93,9 @@ function flattenNullable(node: Node): void {
   const own = { ...node }
   Object.assign(node, value, own, { type: [value['type'], 'null'] })
 }
+
+/** Headers are read in lower case and written like `Last-Event-Id`. */
+const titleCase = (header: string): string => header.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase())
 
 /** Schemas that only build others are components too; nobody needs to see them. */
 function dropUnused(document: Node, schemas: Schemas): void {

@@ -33,6 +33,8 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
   const body = toProblemBody(problem, { requestId: request.id, instance: pathOf(request.url) })
   return reply
     .code(problem.status)
+    // Said here again for what Fastify refuses before any hook.
+    .header('x-request-id', request.id)
     .header('cache-control', 'no-store')
     .type(PROBLEM_MEDIA_TYPE)
     .serializer((value: unknown) => JSON.stringify(value))

@@ -13,11 +13,11 @@ const KNOWN_REASONS = FAILURE_REASON_NAMES.map((name) => `\`${name}\` (${FAILURE
 export const EXAMPLE_JOB_ID = 'job_01h455vb4pex5vsknk084sn02q'
 
 export const jobState = z
-  .enum(JOB_STATES)
+  .enum(JOB_STATES, { error: `must be some of ${JOB_STATES.join(', ')}` })
   .meta({ id: 'JobState', description: '`succeeded`, `failed` and `canceled` are final. No state will be added within this version of the API.' })
 
 const reason = z.string().nullable().meta({
-  description: `Why it is in that state: what it waits for, or how it failed; null when there is nothing to say. More may be added. Failures: ${KNOWN_REASONS}.`,
+  description: 'Why it is in that state: what it waits for (`capacity`, `image_pull`, `volume`, …; more may be added), or how it failed (a `FailureReason`); null when there is nothing to say.',
 })
 const detail = z.string().nullable().meta({ description: "The reason for people: the scheduler's own words." })
 

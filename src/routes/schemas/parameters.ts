@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { LOG_STREAMS } from '../../domain/attempt.ts'
-import { JOB_STATES } from '../../domain/job-state.ts'
-import { EXAMPLE_JOB_ID } from './job.ts'
+import { EXAMPLE_JOB_ID, jobState } from './job.ts'
 
 const DEFAULT_PAGE = 50
 const MAX_PAGE = 200
@@ -27,7 +26,7 @@ export const noQuery = z.strictObject({})
 
 export const jobListQuery = pageQuery.extend({
   state: z
-    .preprocess(listOf, z.array(z.enum(JOB_STATES, { error: `must be some of ${JOB_STATES.join(', ')}` })))
+    .preprocess(listOf, z.array(jobState))
     .optional()
     .meta({ description: 'Only jobs in one of these states. May be repeated, or separated by commas.' }),
   scheduler: word(255).optional().meta({ description: 'Only jobs of this scheduler.' }),
