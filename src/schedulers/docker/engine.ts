@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { Agent } from 'node:http'
 import type { Readable } from 'node:stream'
+import { inspect } from 'node:util'
 import Docker from 'dockerode'
 
 /** One request to the Engine API. */
@@ -51,8 +52,8 @@ export class Engine {
    */
   constructor(host: string) {
     this.host = host
-    this.#calls = connect(host, new Agent({ keepAlive: true, maxFreeSockets: 8 }))
-    this.#streams = connect(host, new Agent({ keepAlive: false }))
+    this.#calls = connect(host, new PlainAgent({ keepAlive: true, maxFreeSockets: 8 }))
+    this.#streams = connect(host, new PlainAgent({ keepAlive: false }))
   }
 
   /** The parsed answer. @throws EngineError for every status but 2xx and 304, after the deadline, and when aborted. */
@@ -93,6 +94,13 @@ export const statusOf = (error: unknown): number | null => (error instanceof Eng
 
 /** One signal may stand behind hundreds of calls at a time, each of which takes its listener away again. */
 const allowManyCalls = (signal: AbortSignal): void => setMaxListeners(0, signal)
+
+/** docker-modem prints its options to all depths before each request, even if nobody reads it: with sockets, 10 ms and more. */
+class PlainAgent extends Agent {
+  [inspect.custom](): string {
+    return 'Agent'
+  }
+}
 
 /** All that the environment could say (`DOCKER_HOST` and its kin) is overruled by an explicit value. */
 function connect(host: string, agent: Agent): Docker {
