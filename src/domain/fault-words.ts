@@ -8,7 +8,7 @@ import { nearestName } from './nearest-name.ts'
 export function faultWords(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? `is missing: it must be ${KINDS[issue.expected] ?? issue.expected}` : wrongType(issue)
+      return issue.input === undefined ? `is missing: it must be ${wanted(issue)}` : `must be ${wanted(issue)}, not ${kindOf(issue.input)}`
     case 'unrecognized_keys':
       return knownFields(issue.inst).join(' ')
     case 'invalid_value':
@@ -38,8 +38,10 @@ const KINDS: Readonly<Record<string, string>> = {
   record: 'an object of names and values',
 }
 
-const wrongType = (issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidType>): string =>
-  `must be ${KINDS[issue.expected] ?? issue.expected}, not ${kindOf(issue.input)}`
+function wanted(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidType>): string {
+  const whole = issue.expected === 'number' && definitionOf(issue.inst)?.format === 'safeint'
+  return KINDS[whole ? 'int' : issue.expected] ?? issue.expected
+}
 
 function kindOf(value: unknown): string {
   if (value === null) return 'null'
@@ -62,7 +64,9 @@ const unit = (origin: string, count: number): string => {
   return count === 1 ? word : `${word}s`
 }
 
-function knownFields(schema: unknown): string[] {
-  const shape = (schema as { _zod?: { def?: { shape?: object } } } | undefined)?._zod?.def?.shape
-  return Object.keys(shape ?? {})
+const knownFields = (schema: unknown): string[] => Object.keys(definitionOf(schema)?.shape ?? {})
+
+/** What zod keeps of a schema: the fields of an object, the format of a number. */
+function definitionOf(schema: unknown): { readonly shape?: object; readonly format?: string } | undefined {
+  return (schema as { _zod?: { def?: object } } | undefined)?._zod?.def
 }

@@ -32,7 +32,7 @@ export function replicaHostName(role: string, index: number): string {
  */
 export function slug(text: string, max: number): string {
   const clean = text.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '')
-  if (clean === text && clean.length <= max && !looksHashed(clean)) return clean
+  if (clean !== '' && clean === text && clean.length <= max && !looksHashed(clean)) return clean
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 8)
   const room = clean.slice(0, max - 10).replace(/-+$/, '')
   return room === '' ? `x${hash}` : `${room}-x${hash}`

@@ -51,9 +51,10 @@ function reasonsAgainst(mount: Mount, via: MountVia, { mountVia, bindRoots, devi
 }
 
 function bindReasons({ source, access }: BindMount, roots: readonly BindRoot[]): readonly Flaw[] {
-  const never = NEVER_BOUND.find((path) => source === path || isUnder(path, source))
-  if (source === '/' || never !== undefined) {
-    return [{ code: 'bind_not_allowed', detail: `"${source}" is never mounted, whatever the operator allows: it belongs to the machine` }]
+  const never = NEVER_BOUND.find((path) => source === path || isUnder(path, source) || isUnder(source, path))
+  if (never !== undefined) {
+    const detail = `"${source}" is never mounted, whatever the operator allows: ${never} belongs to the machine`
+    return [{ code: 'bind_not_allowed', detail }]
   }
   const root = innermost(source, roots)
   if (root === undefined) {
@@ -74,6 +75,7 @@ function innermost(source: string, roots: readonly BindRoot[]): BindRoot | undef
   return around.sort((a, b) => b.root.length - a.root.length || Number(b.readOnly) - Number(a.readOnly))[0]
 }
 
+/** Neither these, nor what lies in them, nor what holds them. */
 const NEVER_BOUND = ['/proc', '/sys', '/dev', '/run/docker.sock', '/var/run/docker.sock']
 
 const listed = (allowed: readonly string[]): string =>

@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { isUnder, overlapFaults, pathFlaw, plainPath, targetFlaw } from '../../../src/domain/mount-path.ts'
 
 describe('a path', () => {
-  test.each(['/', '/a', '/a/', '/a/b.c', '/a/..b', '/a/~b', '/a b', '/ä/日本', '/a,b', '/a"b', '/a:b', '/a\\b'])('%j is fine', (path) => {
+  const fine = ['/', '/a', '/a/', '/a/b.c', '/a/..b', '/a/~b', '/a b', '/ä/日本', '/a,b', '/a"b', '/a:b', '/a\\b']
+  test.each(fine)('%j is fine', (path) => {
     expect(pathFlaw(path)).toBeNull()
   })
 
