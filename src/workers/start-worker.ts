@@ -29,6 +29,7 @@ export function startWorker(deps: WorkerDeps, queue: DoorbellQueue): RunningWork
     every(deps, TIDY_MS, signal, () => sweepIdempotencyKeys(deps)),
     ...[...deps.schedulers].map(([name, scheduler]) => watchScheduler(deps, { name, scheduler }, signal)),
   ]
+  deps.log.info({ worker: deps.workerId, schedulers: [...deps.schedulers.keys()] }, 'this worker takes on work')
   return {
     async stop() {
       stopping.abort()

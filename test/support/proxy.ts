@@ -1,0 +1,57 @@
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { connect, createServer, type ListenOptions, type NetConnectOpts, type Server, type Socket } from 'node:net'
+
+/** Stands before a server, so that a test can take the server away from Berth without touching it. */
+export interface Proxy {
+  /** TCP port; 0 on a Unix socket. */
+  readonly port: number
+  /** Cuts every connection and refuses new ones. */
+  shut(): Promise<void>
+  /** Takes connections again, at the same place. */
+  open(): Promise<void>
+  /** Says nothing more on any connection, old or new, without cutting it: until `open`. */
+  hush(): void
+  close(): Promise<void>
+}
+
+/** @param at where to listen: `{path}`, or `{}` for any port of loopback. */
+export async function startProxy(target: NetConnectOpts, at: { readonly path?: string }): Promise<Proxy> {
+  const sockets = new Set<Socket>()
+  let hushed = false
+  let place: ListenOptions = at.path === undefined ? { host: '127.0.0.1', port: 0 } : { path: at.path }
+  let server: Server | null = null
+
+  const accept = (client: Socket): void => {
+    const upstream = connect(target)
+    for (const [from, to] of [[client, upstream], [upstream, client]] as const) {
+      sockets.add(from)
+      from.on('error', () => undefined)
+      from.on('close', () => (sockets.delete(from), to.destroy()))
+      from.on('end', () => to.end())
+      from.on('data', (bytes) => {
+        if (hushed || to.write(bytes)) return
+        from.pause()
+        to.once('drain', () => from.resume())
+      })
+    }
+  }
+  const shut = async (): Promise<void> => {
+    const closing = server
+    server = null
+    closing?.close()
+    for (const socket of sockets) socket.destroy()
+    if (closing) await once(closing, 'close')
+  }
+  const open = async (): Promise<void> => {
+    await shut()
+    hushed = false
+    if (at.path !== undefined) await rm(at.path, { force: true })
+    server = createServer({ allowHalfOpen: true }, accept).listen(place)
+    await once(server, 'listening')
+    const address = server.address()
+    if (typeof address === 'object' && address) place = { host: '127.0.0.1', port: address.port }
+  }
+  await open()
+  return { port: place.port ?? 0, shut, open, hush: () => void (hushed = true), close: shut }
+}
