@@ -33,8 +33,7 @@ function openPart(path: string, flags: number, whole: string): number {
     return openSync(path, flags)
   } catch (cause) {
     const code = errorCode(cause)
-    const missing = code === 'ENOENT' ? 'it is not there' : code === 'ENOTDIR' || code === 'ELOOP' ? 'links are not followed' : `it cannot be opened (${code})`
-    throw refusal(`${whole}: ${missing}`, cause)
+    throw refusal(`${whole}: ${(code !== null && UNOPENED[code]) || `it cannot be opened (${code})`}`, cause)
   }
 }
 
@@ -43,4 +42,11 @@ const O_PATH = 0o10000000
 const OPEN_ROOT = O_PATH | constants.O_DIRECTORY
 const OPEN_PART = O_PATH | constants.O_NOFOLLOW
 
-const refusal = (message: string, cause?: unknown): SchedulerError => new SchedulerError('rejected', message, { failure: 'mount_failed', cause })
+const UNOPENED: Readonly<Record<string, string>> = {
+  ENOENT: 'it is not there',
+  ENOTDIR: 'links are not followed',
+  ELOOP: 'links are not followed',
+}
+
+const refusal = (message: string, cause?: unknown): SchedulerError =>
+  new SchedulerError('rejected', message, { failure: 'mount_failed', cause })

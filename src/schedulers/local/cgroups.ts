@@ -67,7 +67,8 @@ export async function processesIn(folder: string): Promise<number[]> {
   return text.split('\n').filter((line) => line !== '').map(Number)
 }
 
-const wantedLimits = (cgroups: Cgroups, limits: LocalReplica['limits']): CgroupLimit[] => cgroups.limits.filter((limit) => limits[limit] !== null)
+const wantedLimits = (cgroups: Cgroups, limits: LocalReplica['limits']): CgroupLimit[] =>
+  cgroups.limits.filter((limit) => limits[limit] !== null)
 
 const CGROUP_LIMITS: readonly CgroupLimit[] = ['cpus', 'memoryMiB', 'pids']
 const V1_CONTROLLERS: Readonly<Record<CgroupLimit, string>> = { cpus: 'cpu', memoryMiB: 'memory', pids: 'pids' }
@@ -83,15 +84,20 @@ function limitFiles(folder: string, limit: CgroupLimit, amount: number): [file: 
   const has = (file: string): boolean => existsSync(join(folder, file))
   switch (limit) {
     case 'pids': return [['pids.max', String(amount + OWN_PROCESSES)]]
-    case 'cpus': return has('cpu.max') ? [['cpu.max', `${quota} ${PERIOD_US}`]] : [['cpu.cfs_period_us', String(PERIOD_US)], ['cpu.cfs_quota_us', quota]]
+    case 'cpus':
+      if (has('cpu.max')) return [['cpu.max', `${quota} ${PERIOD_US}`]]
+      return [['cpu.cfs_period_us', String(PERIOD_US)], ['cpu.cfs_quota_us', quota]]
     case 'memoryMiB': {
-      const [main, swap, swapValue] = has('memory.max') ? ['memory.max', 'memory.swap.max', '0'] : ['memory.limit_in_bytes', 'memory.memsw.limit_in_bytes', bytes]
-      return has(swap) ? [[main, bytes], [swap, swapValue]] : [[main, bytes]]
+      const [main, swap, swapBytes] = has('memory.max') ? UNIFIED_MEMORY : ['memory.limit_in_bytes', 'memory.memsw.limit_in_bytes', bytes]
+      return has(swap) ? [[main, bytes], [swap, swapBytes]] : [[main, bytes]]
     }
   }
 }
 
-const oomFacts = (folder: string): string => join(folder, existsSync(join(folder, 'memory.events')) ? 'memory.events' : 'memory.oom_control')
+const UNIFIED_MEMORY = ['memory.max', 'memory.swap.max', '0'] as const
+
+const oomFacts = (folder: string): string =>
+  join(folder, existsSync(join(folder, 'memory.events')) ? 'memory.events' : 'memory.oom_control')
 
 function settable(parent: string, limit: CgroupLimit): boolean {
   const probe = join(parent, `probe-${process.pid}`)

@@ -4,7 +4,7 @@ import { mkdtemp, rmdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { thisMachine } from './machine-view.ts'
-import type { Isolation } from './mounts.ts'
+import type { Isolation } from './local-place.ts'
 import { sandboxArguments } from './sandbox.ts'
 
 /** Makes one sandbox with all that jobs need of it: a folder, an open folder and a sized tmpfs at paths that are nowhere. */

@@ -1,4 +1,4 @@
-import type { Isolation } from './mounts.ts'
+import type { Isolation } from './local-place.ts'
 import type { LocalReplica } from './render.ts'
 
 /**

@@ -1,24 +1,21 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { crashPoint } from '../../crash-point.ts'
-import type { AttemptHandle } from '../../domain/attempt.ts'
 import type { BindRoot, Capabilities } from '../../domain/capabilities.ts'
 import { slug } from '../../domain/names.ts'
 import { SchedulerError } from '../scheduler.ts'
 import type { Scheduler } from '../scheduler.ts'
+import { cancelAttempt } from './cancel-attempt.ts'
 import { detectCgroups } from './cgroups.ts'
 import type { Cgroups } from './cgroups.ts'
 import { detectIsolation } from './detect-isolation.ts'
 import { toSchedulerError } from './errors.ts'
 import { attemptFolder, attemptsFolder, bellsFolder, tombstonesFolder, trashFolder, volumesFolder } from './folders.ts'
-import type { Isolation } from './mounts.ts'
+import type { Isolation } from './local-place.ts'
 import { observeAttempts } from './observer.ts'
 import { readLogs } from './read-logs.ts'
-import { forbidStart, removeAttempt } from './remove-attempt.ts'
+import { removeAttempt } from './remove-attempt.ts'
 import { render } from './render.ts'
 import type { LocalRequest } from './render.ts'
-import { readAttempt } from './replica-facts.ts'
-import { stopReplica } from './stop-replica.ts'
 import { submitAttempt } from './submit-attempt.ts'
 
 export { detectIsolation }
@@ -74,9 +71,7 @@ export function createLocalScheduler(options: LocalSchedulerOptions): Scheduler<
     },
     remove: async ({ attemptId }, signal) => {
       await ready()
-      crashPoint('local.remove.before')
       await guarded(`removing ${attemptId}`, () => removeAttempt(place, attemptId, signal))
-      crashPoint('local.remove.after')
     },
     health: () => guarded('looking at the local scheduler', () => describeHealth(options, cgroups)),
   }
@@ -100,22 +95,13 @@ function capabilitiesOf({ isolation, bindRoots }: LocalSchedulerOptions, { limit
   }
 }
 
-/** Forbids first and looks then, while a supervisor takes the start first and looks for the tombstone then: none slips through. */
-async function cancelAttempt(place: { root: string; installation: string; isolation: Isolation }, handle: AttemptHandle, signal: AbortSignal): Promise<void> {
-  const { attemptId, graceSeconds } = handle
-  crashPoint('local.cancel.before')
-  await forbidStart(place.root, attemptId)
-  const replicas = await readAttempt(place.root, attemptId, place.installation)
-  await Promise.all(replicas.map((replica) => stopReplica(replica, { isolation: place.isolation, graceSeconds, signal })))
-  crashPoint('local.cancel.after')
-}
-
 async function describeHealth({ node, isolation, root }: LocalSchedulerOptions, { limits }: Cgroups): Promise<string> {
   await makeFolders(root, isolation)
   if (isolation === 'bubblewrap' && await detectIsolation() !== 'bubblewrap') {
-    throw new SchedulerError('unavailable', 'bubblewrap no longer works on this machine: install it again, or restart the worker to go on without')
+    throw new SchedulerError('unavailable', 'bubblewrap no longer works here: install it again, or restart the worker to go on without it')
   }
-  return `${node}: ${isolation === 'links' ? 'no sandbox' : 'bubblewrap'}, ${limits.length === 0 ? 'no limits' : `limits ${limits.join(', ')}`}`
+  const separation = isolation === 'links' ? 'no sandbox (bubblewrap is missing or may not be used)' : 'bubblewrap'
+  return `${node}: ${separation}, ${limits.length === 0 ? 'no limits of processor or memory' : `limits ${limits.join(', ')}`}`
 }
 
 /** Only the worker looks into it; a job without a sandbox that changes its user must pass through. */

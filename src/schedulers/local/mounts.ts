@@ -4,9 +4,7 @@ import { LINKED_MOUNT_ROOT } from '../../domain/capabilities.ts'
 import type { MountPlan } from '../../domain/mount-plan.ts'
 import { SchedulerError } from '../scheduler.ts'
 import { volumesFolder } from './folders.ts'
-
-/** How jobs are kept apart from the machine: in a sandbox of their own, or (links) not at all. */
-export type Isolation = 'bubblewrap' | 'links'
+import type { LocalPlace } from './local-place.ts'
 
 /** One mount of a replica, in terms of this machine. `path` is where the replica sees it. */
 export type LocalMount =
@@ -18,7 +16,7 @@ export type LocalMount =
  * The local form of a planned mount. Throws `rejected` for what admission should have refused: a device, and with
  * links whatever a link cannot do.
  */
-export function localMount(plan: MountPlan, place: { readonly root: string; readonly isolation: Isolation }): LocalMount {
+export function localMount(plan: MountPlan, place: Pick<LocalPlace, 'root' | 'isolation'>): LocalMount {
   if (place.isolation === 'links') refuseUnlinkable(plan)
   switch (plan.via) {
     case 'named_volume':

@@ -3,16 +3,14 @@ import type { AttemptObservation, ObservationBatch } from '../../domain/attempt.
 import { unlessMissing } from './errors.ts'
 import { FolderChanges } from './folder-changes.ts'
 import { attemptsFolder, bellsFolder } from './folders.ts'
-import type { Isolation } from './mounts.ts'
+import type { LocalPlace } from './local-place.ts'
 import { readAttempt } from './replica-facts.ts'
 import { observeReplica } from './status.ts'
 import { killReplica } from './stop-replica.ts'
 import { sweep } from './sweep.ts'
 
-export interface ObservedPlace {
-  readonly root: string
-  readonly installation: string
-  readonly isolation: Isolation
+export interface ObservedPlace extends LocalPlace {
+  /** Name of this machine, for people. */
   readonly node: string
 }
 

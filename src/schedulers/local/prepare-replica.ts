@@ -14,14 +14,17 @@ import { launchScript } from './launch-script.ts'
 import type { LocalMount } from './mounts.ts'
 import type { LocalReplica, LocalRequest } from './render.ts'
 
-export interface PreparedPlace {
+export interface PreparePlace {
   readonly root: string
   readonly bindRoots: readonly BindRoot[]
   readonly cgroups: Cgroups
 }
 
-/** Makes everything that a replica needs before it starts; may be repeated, and by two at the same time. Throws `rejected` for a bind that cannot be made. */
-export async function prepareReplica(request: LocalRequest, replica: LocalReplica, place: PreparedPlace): Promise<ReplicaCgroups> {
+/**
+ * Makes everything that a replica needs before it starts; may be repeated, and by two at the same time. Throws
+ * `rejected` for a bind that cannot be made.
+ */
+export async function prepareReplica(request: LocalRequest, replica: LocalReplica, place: PreparePlace): Promise<ReplicaCgroups> {
   const folder = join(place.root, replica.directory)
   await mkdir(join(folder, 'work'), { recursive: true })
   if (replica.user !== null) await chmod(join(folder, 'work'), 0o777)

@@ -11,15 +11,15 @@ import { exists, readStart } from './replica-facts.ts'
 /** Bytes of a replica's output from its folder, at most 256 KiB at once; with `follow` until all was given that will ever come. */
 export async function* readLogs(folder: string, options: LogOptions, signal: AbortSignal): AsyncGenerator<LogChunk> {
   const position: Record<LogStream, number> = { ...options.from }
-  const files: Partial<Record<LogStream, FileHandle>> = {}
+  const files = new Map<LogStream, FileHandle>()
   const changes = options.follow ? new FolderChanges(folder) : null
   try {
     for (;;) {
       const over = !options.follow || await isOver(folder)
       for (const stream of LOG_STREAMS) {
-        files[stream] ??= await open(join(folder, stream)).catch(unlessMissing(undefined))
-        const file = files[stream]
-        if (file === undefined) continue
+        const file = files.get(stream) ?? await open(join(folder, stream)).catch(unlessMissing(null))
+        if (file === null) continue
+        files.set(stream, file)
         for await (const bytes of bytesFrom(file, position[stream], signal)) {
           yield { stream, offset: position[stream], bytes }
           position[stream] += bytes.length
@@ -30,7 +30,7 @@ export async function* readLogs(folder: string, options: LogOptions, signal: Abo
     }
   } finally {
     changes?.close()
-    await Promise.all(Object.values(files).map((file) => file.close()))
+    await Promise.all([...files.values()].map((file) => file.close()))
   }
 }
 

@@ -1,13 +1,15 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { rename, rm, writeFile } from 'node:fs/promises'
+import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { crashPoint } from '../../crash-point.ts'
+import { forbidStart } from './cancel-attempt.ts'
 import { removeCgroups } from './cgroups.ts'
 import { errorCode, unlessMissing } from './errors.ts'
-import { attemptFolder, bellFile, tombstoneFile, trashFolder } from './folders.ts'
-import type { Isolation } from './mounts.ts'
+import { attemptFolder, bellFile, trashFolder } from './folders.ts'
+import type { LocalPlace } from './local-place.ts'
 import { readAttempt, readStart } from './replica-facts.ts'
 import type { ReplicaFacts } from './replica-facts.ts'
 import { killReplica } from './stop-replica.ts'
@@ -16,9 +18,10 @@ import { killReplica } from './stop-replica.ts'
  * Deletes all of an attempt but its volumes, if nothing of it runs; else leaves it as it is. From then on a tombstone
  * keeps late claims from starting it anew.
  */
-export async function removeAttempt(place: { root: string; installation: string; isolation: Isolation }, attemptId: string, signal: AbortSignal): Promise<void> {
+export async function removeAttempt(place: LocalPlace, attemptId: string, signal: AbortSignal): Promise<void> {
   const { root, installation, isolation } = place
   if ((await settled(await readAttempt(root, attemptId, installation))).some(isRunning)) return
+  crashPoint('local.remove.before')
   await forbidStart(root, attemptId)
   const replicas = await settled(await readAttempt(root, attemptId, installation))
   if (replicas.some(isRunning)) return
@@ -27,10 +30,8 @@ export async function removeAttempt(place: { root: string; installation: string;
   const trash = join(trashFolder(root), `${attemptId}-${randomUUID()}`)
   if (await rename(attemptFolder(root, attemptId), trash).then(() => true).catch(unlessMissing(false))) await deleteTree(trash)
   await rm(bellFile(root, attemptId), { force: true })
+  crashPoint('local.remove.after')
 }
-
-/** No replica of this attempt starts any more; those that have started are not touched. */
-export const forbidStart = (root: string, attemptId: string): Promise<void> => writeFile(tombstoneFile(root, attemptId), '')
 
 /** Deletes a folder, also with what a job has made unreadable in it. Links are not followed. */
 export async function deleteTree(folder: string): Promise<void> {

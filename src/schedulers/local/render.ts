@@ -3,9 +3,9 @@ import type { AttemptReplica, AttemptRole, AttemptSpec } from '../../domain/atte
 import { LINKED_MOUNT_ROOT } from '../../domain/capabilities.ts'
 import type { Resources } from '../../domain/job-spec.ts'
 import { slug } from '../../domain/names.ts'
-import type { ReplicaRecord } from './folders.ts'
+import type { Isolation, LocalPlace } from './local-place.ts'
 import { localMount } from './mounts.ts'
-import type { Isolation, LocalMount } from './mounts.ts'
+import type { LocalMount } from './mounts.ts'
 
 /** What a local scheduler is asked: one supervisor for each replica. */
 export interface LocalRequest {
@@ -38,8 +38,11 @@ export interface LocalReplica {
 /** Where a replica in a sandbox sees its work directory. */
 export const SANDBOX_WORK_DIRECTORY = '/berth/work'
 
+/** What of the scheduler's own settings a request depends on. */
+type RenderPlace = Pick<LocalPlace, 'root' | 'isolation'>
+
 /** Pure. Throws `rejected` for a mount that admission should have refused. */
-export function render(spec: AttemptSpec, place: { readonly root: string; readonly isolation: Isolation }): LocalRequest {
+export function render(spec: AttemptSpec, place: RenderPlace): LocalRequest {
   const { installation, attemptId } = spec
   const replicas = spec.roles.flatMap((role) => role.replicas.map((replica) => renderReplica({ attemptId, role, replica }, place)))
   return { installation, attemptId, isolation: place.isolation, replicas }
@@ -51,7 +54,7 @@ interface ReplicaSource {
   readonly replica: AttemptReplica
 }
 
-function renderReplica(source: ReplicaSource, place: { readonly root: string; readonly isolation: Isolation }): LocalReplica {
+function renderReplica(source: ReplicaSource, place: RenderPlace): LocalReplica {
   const { attemptId, role, replica } = source
   const { cpus, memoryMiB, pids, shmMiB } = role.resources
   const directory = `attempts/${attemptId}/${slug(role.name, 100)}-${replica.index}`
@@ -67,7 +70,7 @@ function renderReplica(source: ReplicaSource, place: { readonly root: string; re
       TMPDIR: own.temporary,
       BERTH_MOUNT_ROOT: own.mounts,
       ...replica.env,
-      ...(place.isolation === 'links' && { [LINKED_REPLICA_VARIABLE]: linkedReplicaValue({ attemptId, role: role.name, index: replica.index }) }),
+      ...(place.isolation === 'links' && { [LINKED_REPLICA_VARIABLE]: linkedReplicaValue(attemptId, role.name, replica.index) }),
     },
     workDirectory: own.work,
     workingDir: role.workingDir,
@@ -79,8 +82,7 @@ function renderReplica(source: ReplicaSource, place: { readonly root: string; re
 
 /** Marks all processes of a replica that is not in a sandbox, so that they are found wherever they go. */
 export const LINKED_REPLICA_VARIABLE = 'BERTH_LOCAL_REPLICA'
-export const linkedReplicaValue = ({ attemptId, role, index }: Pick<ReplicaRecord, 'attemptId' | 'role' | 'index'>): string =>
-  `${attemptId}/${role}/${index}`
+export const linkedReplicaValue = (attemptId: string, role: string, index: number): string => `${attemptId}/${role}/${index}`
 
 const IN_SANDBOX = { work: SANDBOX_WORK_DIRECTORY, temporary: '/tmp', mounts: LINKED_MOUNT_ROOT }
 

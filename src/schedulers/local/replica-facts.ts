@@ -13,8 +13,18 @@ export interface ReplicaFacts {
   /** No replica of this attempt may start any more. */
   readonly forbidden: boolean
   /** null: no supervisor has taken the start. */
-  readonly start: { readonly at: Date; readonly identity: ProcessIdentity | null; readonly alive: boolean; readonly sameBoot: boolean } | null
+  readonly start: ReplicaStart | null
   readonly exit: ReplicaExit | null
+}
+
+export interface ReplicaStart {
+  readonly at: Date
+  /** null while, or if, it was not written. */
+  readonly identity: ProcessIdentity | null
+  /** The supervisor is there. */
+  readonly alive: boolean
+  /** The machine was not restarted since. */
+  readonly sameBoot: boolean
 }
 
 export type ReplicaExit =
@@ -52,8 +62,8 @@ async function readReplica(folder: string, forbidden: boolean): Promise<ReplicaF
   return { record, folder, forbidden, start, exit }
 }
 
-/** Who took the start of a replica; null if nobody did. The identity is null while, or if, it was not written. */
-export async function readStart(folder: string): Promise<ReplicaFacts['start']> {
+/** Who took the start of a replica; null if nobody did. */
+export async function readStart(folder: string): Promise<ReplicaStart | null> {
   const found = await readWithTime(join(folder, REPLICA_FILES.started))
   if (found === null) return null
   const [pid, startTicks, bootId] = found.text.endsWith('\n') ? found.text.trim().split(' ') : []

@@ -36,7 +36,8 @@ export interface MachineView {
 export function sandboxArguments(plan: SandboxPlan, machine: MachineView): string[] {
   const own = ['/proc', '/dev', '/run', '/tmp']
   const top = machine.entriesOf('/').map((name) => `/${name}`).filter((path) => !own.includes(path))
-  const hidden = plan.hidden.filter((path) => !own.some((place) => within(place, path)) && machine.kindOf(path) === 'directory')
+  const masked = (path: string): boolean => own.some((place) => within(place, path))
+  const hidden = plan.hidden.filter((path) => !masked(path) && machine.kindOf(path) === 'directory')
   const covered = [...own, ...hidden]
   const placements = [...plan.placements, ...missingWorkingDir(plan, covered, machine)]
     .map((placement) => ({ ...placement, path: realPlace(placement.path, covered, machine) }))
@@ -101,9 +102,9 @@ function realPlace(path: string, covered: readonly string[], machine: MachineVie
 
 /** Folders of the machine in which something must be placed that they do not have, outermost first. */
 function foldersToOpen(placements: readonly Placement[], covered: readonly string[], machine: MachineView): string[] {
+  const places = [...covered, ...placements.map(({ path }) => path)]
   const opened = placements
-    .filter(({ path }) => ![...covered, ...placements.map((other) => other.path)].some((place) => place !== path && within(place, path)))
-    .filter(({ path }) => !covered.includes(path) && machine.kindOf(path) === null)
+    .filter(({ path }) => !places.some((outer) => isUnder(outer, path)) && !covered.includes(path) && machine.kindOf(path) === null)
     .map(({ path }) => lastOnMachine(path, machine))
   return [...new Set(opened)].filter((folder) => folder !== '/').sort((one, other) => depth(one) - depth(other))
 }

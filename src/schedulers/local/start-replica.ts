@@ -21,18 +21,23 @@ export interface StartPlace {
   readonly hidden: readonly string[]
 }
 
+export interface PreparedReplica {
+  readonly replica: LocalReplica
+  readonly cgroups: ReplicaCgroups
+}
+
 /**
  * Starts the supervisor of a prepared replica and returns when the start is taken, by it or by another one before.
  * Throws `rejected` if a bind cannot be made, `conflict` if the replica was removed meanwhile, `unavailable` otherwise.
  */
-export async function startReplica(request: LocalRequest, replica: LocalReplica, place: StartPlace & { cgroups: ReplicaCgroups }): Promise<void> {
+export async function startReplica(request: LocalRequest, { replica, cgroups }: PreparedReplica, place: StartPlace): Promise<void> {
   const folder = join(place.root, replica.directory)
   const descriptors: number[] = []
   try {
     const launcher = request.isolation === 'links'
       ? LINKED_LAUNCHER
       : ['bwrap', ...sandboxArguments(sandboxPlan(replica, { ...place, folder, descriptors }), thisMachine), '--', 'sh']
-    const { folders, oomFacts } = place.cgroups
+    const { folders, oomFacts } = cgroups
     const files = [tombstoneFile(place.root, request.attemptId), bellFile(place.root, request.attemptId)]
     await supervise([...files, folders.join(':'), oomFacts, ...launcher], folder, descriptors)
   } finally {

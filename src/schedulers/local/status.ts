@@ -18,15 +18,18 @@ import type { ReplicaExit, ReplicaFacts, Stage } from './replica-facts.ts'
 export function observeReplica({ record, start, exit, forbidden }: ReplicaFacts, node: string): ReplicaObservation | null {
   const { role, index } = record
   if (exit?.kind === 'never_started' || (start === null && forbidden)) return null
-  const base = { role, index, exitCode: null, startedAt: null, endedAt: null, node, nativeId: null, nativeReason: null, failure: null }
+  const base = { ...NOTHING_YET, role, index, node }
   if (start === null) return { ...base, phase: 'pending' }
   const { identity, at, alive, sameBoot } = start
-  const started = { ...base, startedAt: at.toISOString(), nativeId: identity && `${identity.pid}-${identity.startTicks}-${identity.bootId}` }
+  const nativeId = identity && `${identity.pid}-${identity.startTicks}-${identity.bootId}`
+  const started = { ...base, startedAt: at.toISOString(), nativeId }
   if (exit !== null) return { ...started, ...ending(exit) }
   if (alive) return { ...started, phase: 'running' }
   const nativeReason = sameBoot ? 'its supervisor is gone and left no outcome' : 'the machine was restarted'
   return { ...started, phase: 'lost', nativeReason, failure: 'lost' }
 }
+
+const NOTHING_YET = { exitCode: null, startedAt: null, endedAt: null, nativeId: null, nativeReason: null, failure: null }
 
 type Ended = Extract<ReplicaExit, { kind: 'ended' }>
 type Ending = Pick<ReplicaObservation, 'phase' | 'exitCode' | 'endedAt' | 'nativeReason' | 'failure'>

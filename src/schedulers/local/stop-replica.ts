@@ -8,7 +8,7 @@ import { REPLICA_FILES } from './folders.ts'
 import { hasVariable, isAlive, readProcesses, signalProcess } from './process-table.ts'
 import type { ProcessFacts } from './process-table.ts'
 import { LINKED_REPLICA_VARIABLE, linkedReplicaValue } from './render.ts'
-import type { Isolation } from './mounts.ts'
+import type { Isolation } from './local-place.ts'
 import { readStart } from './replica-facts.ts'
 import type { ReplicaFacts } from './replica-facts.ts'
 
@@ -83,14 +83,15 @@ async function linkedProcesses(replica: ReplicaFacts, all: readonly ProcessFacts
   const { record } = replica
   const child = await launchedChild(replica, all)
   const grouped = new Set((await Promise.all(record.cgroups.map(processesIn))).flat())
-  const mark = `${LINKED_REPLICA_VARIABLE}=${linkedReplicaValue(record)}`
+  const mark = `${LINKED_REPLICA_VARIABLE}=${linkedReplicaValue(record.attemptId, record.role, record.index)}`
   const own = all.filter(({ pid, session }) => grouped.has(pid) || session === child?.pid || hasVariable(pid, mark))
   return descendants(child === undefined ? own : [child, ...own], all)
 }
 
 /** What the supervisor launched, if both are still there. */
 async function launchedChild({ folder }: ReplicaFacts, all: readonly ProcessFacts[]): Promise<ProcessFacts | undefined> {
-  const [start, text] = await Promise.all([readStart(folder), readFile(join(folder, REPLICA_FILES.child), 'latin1').catch(unlessMissing(''))])
+  const text = await readFile(join(folder, REPLICA_FILES.child), 'latin1').catch(unlessMissing(''))
+  const start = await readStart(folder)
   if (start === null || start.identity === null || !isAlive(start.identity)) return undefined
   const supervisor = start.identity.pid
   return all.find(({ pid, parent }) => pid === Number(text) && parent === supervisor)

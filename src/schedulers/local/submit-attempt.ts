@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { crashPoint } from '../../crash-point.ts'
 import { SchedulerError } from '../scheduler.ts'
-import type { Cgroups, ReplicaCgroups } from './cgroups.ts'
+import type { Cgroups } from './cgroups.ts'
 import { attemptFolder, tombstoneFile } from './folders.ts'
 import { prepareReplica } from './prepare-replica.ts'
 import { deleteTree } from './remove-attempt.ts'
@@ -26,16 +26,17 @@ export async function submitAttempt(request: LocalRequest, place: StartPlace & {
   })
   crashPoint('local.prepare.after')
   await refuseForbidden(root, request.attemptId).catch((error: unknown) => discard(request, root, error))
-  await inBatches(prepared, async ({ replica, cgroups }: { replica: LocalReplica; cgroups: ReplicaCgroups }) => {
+  await inBatches(prepared, async (replica) => {
     throwIfTakenOver(signal)
     crashPoint('local.start.before')
-    await startReplica(request, replica, { ...place, cgroups })
+    await startReplica(request, replica, place)
     crashPoint('local.start.after')
   })
 }
 
 async function refuseForbidden(root: string, attemptId: string): Promise<void> {
-  if (await exists(tombstoneFile(root, attemptId))) throw new SchedulerError('conflict', `${attemptId} was canceled or removed: it does not start any more`)
+  if (!await exists(tombstoneFile(root, attemptId))) return
+  throw new SchedulerError('conflict', `${attemptId} was canceled or removed: it does not start any more`)
 }
 
 /** Canceled or removed while it was prepared: what was made for nothing goes again, unless another claim had started it. */

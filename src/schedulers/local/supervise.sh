@@ -50,10 +50,10 @@ wait "$child"
 code=$?
 
 # Whatever the command left behind ends with it, as it would in a container.
-kill -KILL -- "-$child"
+kill -s KILL -- "-$child"
 IFS=:
 for cgroup in $cgroups; do
-  while read -r pid; do kill -KILL "$pid"; done <"$cgroup/cgroup.procs"
+  while read -r pid; do kill -s KILL "$pid"; done <"$cgroup/cgroup.procs"
 done
 wait
 
