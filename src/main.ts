@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-import { pino, type Logger } from 'pino'
 import { ConfigError } from './config/config-error.ts'
 import { readConfig } from './config.ts'
 import { armCrashPoint } from './crash-point.ts'
 import { EmbeddedPostgresError } from './embedded/embedded-postgres-error.ts'
+import { createLog } from './log.ts'
 import { startBerth } from './start-berth.ts'
 
 /** Exit codes of sysexits(3). */
@@ -15,7 +15,7 @@ const SHUTDOWN_MS = 15_000
 
 async function main(): Promise<void> {
   const config = readConfig()
-  const log = pino({ level: config.logLevel, base: null })
+  const log = createLog(config.logLevel)
   if (config.crashPoint !== null) armCrashPoint(config.crashPoint)
   const berth = await startBerth(config, log)
   const exit = (code: number): void => {
@@ -34,8 +34,7 @@ function explain(error: unknown): never {
     process.stderr.write(`${error.message}\n`)
     process.exit(error instanceof ConfigError ? EX_CONFIG : EX_UNAVAILABLE)
   }
-  const log: Logger = pino({ base: null })
-  log.fatal({ err: error }, 'Berth could not start')
+  createLog('info').fatal({ err: error }, 'Berth could not start')
   process.exit(1)
 }
 

@@ -1,7 +1,7 @@
-import { pino } from 'pino'
 import { createDb } from '../../src/db/pool.ts'
 import { createSignals } from '../../src/db/signals.ts'
 import { newId } from '../../src/domain/id.ts'
+import { createLog } from '../../src/log.ts'
 import { createDoorbellQueue, type QueueBackend } from '../../src/queue/doorbell-queue.ts'
 import type { Scheduler } from '../../src/schedulers/scheduler.ts'
 import { LogFollowers } from '../../src/services/log-followers.ts'
@@ -23,7 +23,7 @@ export async function createTestBerth(
   backend: (url: string) => QueueBackend = (url) => ({ kind: 'postgres', url }),
 ): Promise<TestBerth> {
   const database = await createTestDatabase()
-  const log = pino({ level: process.env['BERTH_TEST_LOG'] ?? 'silent' })
+  const log = createLog(process.env['BERTH_TEST_LOG'] ?? 'silent')
   const signals = createSignals(database.pool, database.url, log)
   const stop = new AbortController()
   const base = { pool: database.pool, db: createDb(database.pool), schedulers: new Map(Object.entries(schedulers)), installation: 'testtest', signals, log }

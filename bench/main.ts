@@ -1,0 +1,39 @@
+/**
+ * `npm run bench`: what Berth costs on top of what it cannot do without, as ratios taken in one run. BENCH_SECONDS
+ * (60) is the length of the long submit; DOCKER_HOST names a Docker with a `busybox` image, without which its
+ * benches are left out.
+ */
+import { access, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
+import { startBerth } from './berth.ts'
+import { benchLogs } from './logs.ts'
+import { benchDockerTrue, benchLocalTrue } from './run-true.ts'
+import { benchSubmit } from './submit.ts'
+
+const socketPath = (process.env['DOCKER_HOST'] ?? 'unix:///var/run/docker.sock').replace(/^unix:\/\//, '')
+const hasDocker = await access(socketPath).then(() => true, () => false)
+const dataDir = await mkdtemp(join(tmpdir(), 'berth-bench-'))
+const postgres = await startEmbeddedPostgres({ dataDir, log: () => undefined })
+try {
+  const schedulersFile = join(dataDir, 'schedulers.json')
+  const docker = hasDocker ? { docker: { kind: 'docker', host: `unix://${socketPath}` } } : {}
+  await writeFile(schedulersFile, JSON.stringify({ schedulers: { local: { kind: 'local' }, ...docker } }))
+  const berth = await startBerth({ DATABASE_URL: postgres.url, BERTH_DATA_DIR: dataDir, BERTH_SCHEDULERS: schedulersFile })
+  try {
+    await benchLocalTrue(berth)
+    if (hasDocker) {
+      await benchDockerTrue(berth, socketPath)
+      await benchLogs(berth, socketPath)
+    } else {
+      console.log(`no Docker at ${socketPath}: its benches are left out; set DOCKER_HOST`)
+    }
+  } finally {
+    await berth.stop()
+  }
+  await benchSubmit(postgres.url, dataDir, Number(process.env['BENCH_SECONDS'] ?? 60))
+} finally {
+  await postgres.stop()
+  await rm(dataDir, { recursive: true, force: true })
+}
