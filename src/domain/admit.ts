@@ -36,7 +36,7 @@ export function admit(spec: JobSpec, scheduler: SchedulerFacts, { mountPointers,
     ),
   ]
   if (faults.length === 0) return { ok: true, resolutions: mounts.flatMap(resolutionOf) }
-  const alternatives = others.filter((other) => other.name !== scheduler.name && admit(spec, other).ok).map(({ name }) => name)
+  const alternatives = others.filter((other) => admit(spec, other).ok).map(({ name }) => name)
   return { ok: false, faults: faults.map((fault) => withAlternatives(fault, alternatives)), alternatives }
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Flaw } from './fault.ts'
 import { ON_REPLICA_FAILURE } from './job-spec.ts'
-import { flaws } from './parse-body.ts'
+import { flaws, type PlacedFlaw } from './parse-body.ts'
 import { REQUEST_LIMITS } from './request-limits.ts'
 import { nameText, RoleBody } from './role-body.ts'
 
@@ -67,7 +67,12 @@ export const JobBody = z
       description:
         '`cancel_others` (taken if it is left out): the first failed replica ends the others. `wait`: they go on to their own end.',
     }),
-    roles: z.array(RoleBody).min(1).max(REQUEST_LIMITS.roles).meta({ description: 'Groups of identical replicas that run together.' }),
+    roles: z
+      .array(RoleBody)
+      .min(1)
+      .max(REQUEST_LIMITS.roles)
+      .superRefine(flaws(roleNameFlaws))
+      .meta({ description: 'Groups of identical replicas that run together.' }),
   })
   .meta({
     id: 'JobBody',
@@ -81,4 +86,16 @@ function labelFlaws(labels: Readonly<Record<string, string>>): Flaw | null {
   return count <= REQUEST_LIMITS.labels
     ? null
     : { code: 'too_many', detail: `must have at most ${REQUEST_LIMITS.labels} labels, not ${count}` }
+}
+
+function roleNameFlaws(roles: readonly RoleBody[]): PlacedFlaw[] {
+  return roles.flatMap(({ name }, index) => {
+    const path = [index, 'name']
+    if (name === undefined) {
+      return roles.length === 1 ? [] : [{ path, code: 'missing_field', detail: 'is missing: with several roles each needs a name' }]
+    }
+    const before = roles.findIndex((other) => other.name === name)
+    const detail = `"${name}" is the name of role ${before} already: names of roles differ`
+    return before === index ? [] : [{ path, code: 'duplicate_name', detail }]
+  })
 }

@@ -1,11 +1,8 @@
 import { z } from 'zod'
-import type { Fault, Parsed } from './fault.ts'
+import type { Parsed } from './fault.ts'
 import { JobBody, labelsBody } from './job-body.ts'
 import { parseBody } from './parse-body.ts'
-import { nameText, RoleBody } from './role-body.ts'
-import { roleFaults } from './role-faults.ts'
-import { roleMounts } from './role-mounts.ts'
-import { valueAt } from './value-at.ts'
+import { nameText } from './role-body.ts'
 
 /** A submission of a job definition. */
 export const DefinitionSubmission = z
@@ -39,20 +36,7 @@ export function parseJobRequest(body: unknown): Parsed<JobRequest> {
 }
 
 /** Reads a whole job, such as what a job definition holds. All faults at once. */
-export function parseJobBody(body: unknown): Parsed<JobBody> {
-  const read = parseBody(JobBody, body)
-  return read.ok ? read : { ok: false, faults: [...read.faults, ...faultsOfGoodRoles(body)] }
-}
-
-/** Roles that are good by themselves are looked at as a whole even when something else in the body is wrong. */
-function faultsOfGoodRoles(body: unknown): Fault[] {
-  const roles = valueAt(body, ['roles'])
-  if (!Array.isArray(roles)) return []
-  return roles.flatMap((role: unknown, index) => {
-    const read = RoleBody.safeParse(role)
-    return read.success ? roleFaults(read.data, index, roleMounts(read.data, index).mounts) : []
-  })
-}
+export const parseJobBody = (body: unknown): Parsed<JobBody> => parseBody(JobBody, body)
 
 /** The job that submitting a definition makes. `definition` is the body that its version holds. */
 export function jobOfDefinition(definition: JobBody, submission: DefinitionSubmission): JobBody {

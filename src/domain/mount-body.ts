@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { devicePermissionsFlaw } from './device-permissions.ts'
+import type { Flaw } from './fault.ts'
 import { pathFlaw, targetFlaw } from './mount-path.ts'
 import type { MountType } from './mount.ts'
 import { flaws } from './parse-body.ts'
@@ -58,6 +59,7 @@ export const DeviceMountBody = z
         examples: ['rw'],
       }),
   })
+  .superRefine(flaws(impliedPathFlaw))
   .meta({ id: 'DeviceMountBody', description: 'A device of the machine that runs the replica.' })
 
 /** An empty directory in memory, as a client writes it. */
@@ -85,3 +87,8 @@ export const MountBody = z
   })
   .meta({ id: 'MountBody', description: 'Something that a role sees in its file system, told apart by `type`.' })
 export type MountBody = z.infer<typeof MountBody>
+
+/** A device that names no path takes the one of its source, which then must do for both. */
+function impliedPathFlaw({ source, path }: { readonly source: string; readonly path?: string | undefined }): Flaw | null {
+  return path === undefined && pathFlaw(source) === null ? targetFlaw(source, 'device') : null
+}

@@ -1,4 +1,4 @@
-import type { Fault, Flaw } from './fault.ts'
+import type { Flaw } from './fault.ts'
 import type { MountType } from './mount.ts'
 import { REQUEST_LIMITS } from './request-limits.ts'
 
@@ -38,30 +38,25 @@ export function isUnder(directory: string, path: string): boolean {
   return path !== root && path.startsWith(root === '/' ? root : `${root}/`)
 }
 
+/** A mount of a role, and where in the role the client wrote it: `['mounts', 0]`. */
+export interface WrittenPath {
+  readonly path: string
+  readonly at: readonly PropertyKey[]
+}
+
 /** Mounts of one role that would hide each other: the same path twice, or one path inside another. Told of the later one. */
-export function overlapFaults(mounts: readonly { readonly path: string; readonly pointer: string }[]): Fault[] {
-  return mounts.flatMap((mount, index) => {
+export function overlapFlaws(mounts: readonly WrittenPath[]): (Flaw & { readonly path: readonly PropertyKey[] })[] {
+  return mounts.flatMap(({ path, at }, index) => {
     const earlier = mounts.slice(0, index)
-    const same = earlier.find((other) => other.path === mount.path)
+    const same = earlier.find((other) => other.path === path)
     if (same !== undefined) {
-      return [
-        {
-          pointer: mount.pointer,
-          code: 'duplicate_path',
-          detail: `"${mount.path}" is taken by ${same.pointer}: give each mount its own path`,
-        },
-      ]
+      return [{ path: at, code: 'duplicate_path', detail: `"${path}" is taken by ${same.at.join('/')}: give each mount its own path` }]
     }
-    const around = earlier.find((other) => isUnder(other.path, mount.path) || isUnder(mount.path, other.path))
+    const around = earlier.find((other) => isUnder(other.path, path) || isUnder(path, other.path))
     if (around === undefined) return []
-    const [inner, outer] = isUnder(around.path, mount.path) ? [mount.path, around.path] : [around.path, mount.path]
-    return [
-      {
-        pointer: mount.pointer,
-        code: 'nested_path',
-        detail: `"${inner}" lies inside "${outer}", another mount of the role: put them side by side`,
-      },
-    ]
+    const [inner, outer] = isUnder(around.path, path) ? [path, around.path] : [around.path, path]
+    const detail = `"${inner}" lies inside "${outer}", another mount of the role: put them side by side`
+    return [{ path: at, code: 'nested_path', detail }]
   })
 }
 

@@ -1,10 +1,9 @@
-import { jsonPointer, type Fault } from './fault.ts'
+import { jsonPointer, type Fault, type Flaw } from './fault.ts'
 import type { JobBody } from './job-body.ts'
 import type { JobSpec, Resources, RoleSpec } from './job-spec.ts'
 import { plainPath } from './mount-path.ts'
 import { REQUEST_LIMITS } from './request-limits.ts'
 import type { RoleBody } from './role-body.ts'
-import { roleFaults } from './role-faults.ts'
 import { roleMounts, type PlacedMount } from './role-mounts.ts'
 
 /** The job as it is stored, and for each mount of each role where the client wrote it; or everything that is wrong. */
@@ -15,18 +14,21 @@ export type NormalisedJob =
 /** `[role][mount]`: JSON pointers into the body. */
 export type MountPointers = readonly (readonly string[])[]
 
-/** Fills in every default and turns mount strings into objects. Finds what only the whole job can show. */
+/** Fills in every default and turns mount strings into objects. Only a job made of several, such as of a definition, can have faults. */
 export function normaliseJob(body: JobBody): NormalisedJob {
-  const placed = body.roles.map(roleMounts)
-  const faults = [
-    ...body.roles.flatMap((role, index) => [...(placed[index]?.faults ?? []), ...roleFaults(role, index, placed[index]?.mounts ?? [])]),
-    ...roleNameFaults(body.roles),
-    ...labelFaults(body),
-  ]
+  const roles = body.roles.map(roleMounts)
+  const faults = [...roles.flatMap(({ flaws }, index) => flaws.map((flaw) => faultOf(flaw, index))), ...labelFaults(body)]
   if (faults.length > 0) return { ok: false, faults }
-  const mounts = placed.map((role) => role.mounts)
-  return { ok: true, spec: specOf(body, mounts), mountPointers: mounts.map((role) => role.map(({ pointer }) => pointer)) }
+  const mounts = roles.map((role) => role.mounts)
+  const mountPointers = mounts.map((all, index) => all.map(({ at }) => jsonPointer(['roles', index, ...at])))
+  return { ok: true, spec: specOf(body, mounts), mountPointers }
 }
+
+const faultOf = ({ path, code, detail }: Flaw & { readonly path: readonly PropertyKey[] }, role: number): Fault => ({
+  pointer: jsonPointer(['roles', role, ...path]),
+  code,
+  detail,
+})
 
 const specOf = (body: JobBody, mounts: readonly (readonly PlacedMount[])[]): JobSpec => ({
   name: body.name ?? 'job',
@@ -61,18 +63,6 @@ const resourcesOf = ({ cpus, memoryMiB, shmMiB, gpus, pids }: NonNullable<RoleBo
   gpus: gpus === 0 ? null : (gpus ?? null),
   pids: pids ?? null,
 })
-
-function roleNameFaults(roles: readonly RoleBody[]): Fault[] {
-  return roles.flatMap(({ name }, index) => {
-    const pointer = jsonPointer(['roles', index, 'name'])
-    if (name === undefined)
-      return roles.length === 1 ? [] : [{ pointer, code: 'missing_field', detail: 'is missing: with several roles each needs a name' }]
-    const before = roles.findIndex((other) => other.name === name)
-    return before === index
-      ? []
-      : [{ pointer, code: 'duplicate_name', detail: `"${name}" is the name of role ${before} already: names of roles differ` }]
-  })
-}
 
 /** The labels of a job definition and those of its submission may be too many together. */
 function labelFaults({ labels = {} }: JobBody): Fault[] {

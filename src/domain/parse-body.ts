@@ -13,11 +13,19 @@ export function parseBody<T>(schema: z.ZodType<T>, body: unknown): Parsed<T> {
   return { ok: false, faults: [...unsafe, ...(read.error?.issues ?? []).flatMap((issue) => faultsOf(issue, body))] }
 }
 
+/** A flaw of something inside the value that was looked at. */
+export interface PlacedFlaw extends Flaw {
+  /** From the value on; the value itself if it is left out. */
+  readonly path?: readonly PropertyKey[]
+}
+
 /** A zod check that reports flaws with codes of their own: `z.string().superRefine(flaws(pathFlaw))`. */
 export const flaws =
-  <T>(find: (value: T) => Flaw | readonly Flaw[] | null) =>
+  <T>(find: (value: T) => PlacedFlaw | readonly PlacedFlaw[] | null) =>
   (value: T, context: z.RefinementCtx): void => {
-    for (const { code, detail } of [find(value) ?? []].flat()) context.addIssue({ code: 'custom', message: detail, params: { code } })
+    for (const { code, detail, path = [] } of [find(value) ?? []].flat()) {
+      context.addIssue({ code: 'custom', message: detail, path: [...path], params: { code } })
+    }
   }
 
 function faultsOf(issue: z.core.$ZodIssue, body: unknown): Fault[] {

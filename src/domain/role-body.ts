@@ -6,6 +6,7 @@ import { pathFlaw } from './mount-path.ts'
 import { parseMountString } from './mount-string.ts'
 import { flaws } from './parse-body.ts'
 import { REQUEST_LIMITS } from './request-limits.ts'
+import { roleFlaws } from './role-flaws.ts'
 
 /** Pattern of the names of jobs, roles, job definitions and schedulers. */
 export const NAME_PATTERN = /^[a-zA-Z0-9]([a-zA-Z0-9_.-]{0,61}[a-zA-Z0-9])?$/
@@ -97,6 +98,7 @@ export const RoleBody = z
       }),
     mounts: z.array(MountBody).max(REQUEST_LIMITS.mounts).optional().meta({ description: 'What the role sees in its file system.' }),
   })
+  .superRefine(flaws(roleFlaws))
   .meta({ id: 'RoleBody', description: 'A group of identical replicas inside a job.' })
 export type RoleBody = z.infer<typeof RoleBody>
 

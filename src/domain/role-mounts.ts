@@ -1,28 +1,36 @@
 import { orderedPermissions } from './device-permissions.ts'
-import { jsonPointer, type Fault } from './fault.ts'
+import type { Flaw } from './fault.ts'
 import type { MountBody } from './mount-body.ts'
 import { plainPath } from './mount-path.ts'
 import { parseMountString } from './mount-string.ts'
 import type { Mount } from './mount.ts'
-import type { RoleBody } from './role-body.ts'
 
-/** A mount and where the client wrote it: `/roles/0/mounts/1` or `/roles/0/mountStrings/0`. */
+/** The two fields of a role that make mounts, as a client writes them. */
+export interface RoleMountsBody {
+  readonly mounts?: readonly MountBody[] | undefined
+  readonly mountStrings?: readonly string[] | undefined
+}
+
+/** A mount, and where in the role the client wrote it: `['mounts', 1]` or `['mountStrings', 0]`. */
 export interface PlacedMount {
   readonly mount: Mount
-  readonly pointer: string
+  readonly at: readonly PropertyKey[]
+}
+
+export interface RoleMounts {
+  readonly mounts: readonly PlacedMount[]
+  /** Of mount strings that cannot be read. */
+  readonly flaws: readonly (Flaw & { readonly path: readonly PropertyKey[] })[]
 }
 
 /** All mounts of a role with their defaults: those of `mounts`, then those of `mountStrings`. */
-export function roleMounts(role: RoleBody, index: number): { readonly mounts: readonly PlacedMount[]; readonly faults: readonly Fault[] } {
-  const mounts = (role.mounts ?? []).map((body, at) => ({ mount: mountOf(body), pointer: jsonPointer(['roles', index, 'mounts', at]) }))
-  const faults: Fault[] = []
-  for (const [at, text] of (role.mountStrings ?? []).entries()) {
-    const pointer = jsonPointer(['roles', index, 'mountStrings', at])
-    const read = parseMountString(text)
-    if (read.ok) mounts.push(...read.mounts.map((mount) => ({ mount, pointer })))
-    else faults.push(...read.flaws.map((flaw) => ({ pointer, ...flaw })))
+export function roleMounts(role: RoleMountsBody): RoleMounts {
+  const objects = (role.mounts ?? []).map((body, index) => ({ mount: mountOf(body), at: ['mounts', index] }))
+  const strings = (role.mountStrings ?? []).map((text, index) => ({ read: parseMountString(text), at: ['mountStrings', index] }))
+  return {
+    mounts: [...objects, ...strings.flatMap(({ read, at }) => (read.ok ? read.mounts.map((mount) => ({ mount, at })) : []))],
+    flaws: strings.flatMap(({ read, at }) => (read.ok ? [] : read.flaws.map((flaw) => ({ ...flaw, path: at })))),
   }
-  return { mounts, faults }
 }
 
 function mountOf(body: MountBody): Mount {

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isUnder, overlapFaults, pathFlaw, plainPath, targetFlaw } from '../../../src/domain/mount-path.ts'
+import { isUnder, overlapFlaws, pathFlaw, plainPath, targetFlaw } from '../../../src/domain/mount-path.ts'
 
 describe('a path', () => {
   const fine = ['/', '/a', '/a/', '/a/b.c', '/a/..b', '/a/~b', '/a b', '/ä/日本', '/a,b', '/a"b', '/a:b', '/a\\b']
@@ -96,7 +96,7 @@ describe('the place of a mount', () => {
 })
 
 describe('mounts of one role', () => {
-  const at = (...paths: string[]) => overlapFaults(paths.map((path, index) => ({ path, pointer: `/roles/0/mounts/${index}` })))
+  const at = (...paths: string[]) => overlapFlaws(paths.map((path, index) => ({ path, at: ['mounts', index] })))
 
   test('may lie side by side, also with like beginnings', () => {
     expect(at('/a', '/ab', '/b/a', '/b/ab')).toEqual([])
@@ -104,7 +104,7 @@ describe('mounts of one role', () => {
 
   test('may not take the same path, told of the later one', () => {
     expect(at('/a', '/b', '/a')).toEqual([
-      { pointer: '/roles/0/mounts/2', code: 'duplicate_path', detail: '"/a" is taken by /roles/0/mounts/0: give each mount its own path' },
+      { path: ['mounts', 2], code: 'duplicate_path', detail: '"/a" is taken by mounts/0: give each mount its own path' },
     ])
   })
 
@@ -114,7 +114,7 @@ describe('mounts of one role', () => {
   ])('may not lie inside each other: %s and %s', (first, second) => {
     expect(at(first, second)).toEqual([
       {
-        pointer: '/roles/0/mounts/1',
+        path: ['mounts', 1],
         code: 'nested_path',
         detail: '"/a/b/c" lies inside "/a", another mount of the role: put them side by side',
       },

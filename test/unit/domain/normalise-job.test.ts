@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { JobBody } from '../../../src/domain/job-body.ts'
-import { parseJobRequest } from '../../../src/domain/job-request.ts'
+import { z } from 'zod'
+import { JobBody } from '../../../src/domain/job-body.ts'
+import { parseJobBody, parseJobRequest } from '../../../src/domain/job-request.ts'
 import { normaliseJob } from '../../../src/domain/normalise-job.ts'
+import { parseBody } from '../../../src/domain/parse-body.ts'
 import { aJob, aRole, noLimits } from './a-job.ts'
 
 const jobOf = (...roles: Partial<JobBody['roles'][number]>[]): JobBody => ({
@@ -10,7 +12,7 @@ const jobOf = (...roles: Partial<JobBody['roles'][number]>[]): JobBody => ({
 })
 
 const faultsOf = (body: JobBody) => {
-  const job = normaliseJob(body)
+  const job = parseJobBody(body)
   return job.ok ? [] : job.faults
 }
 
@@ -118,14 +120,25 @@ describe('a job is refused as a whole', () => {
     ])
   })
 
-  test('when a mount string is wrong that nobody has looked at before', () => {
-    expect(faultsOf(jobOf({ mountStrings: ['type=foo', 'type=tmpfs,dst=/a'] }))).toMatchObject([
-      { pointer: '/roles/0/mountStrings/0', code: 'unknown_type' },
-    ])
+  test('even when something else in it is wrong, and however deep in the body it stands', () => {
+    const mounts = [{ type: 'tmpfs', path: '/a' } as const, { type: 'tmpfs', path: '/a' } as const]
+    const read = parseBody(z.strictObject({ job: JobBody }), { job: { ...jobOf({ mounts }), scheduler: 3 } })
+    expect(read).toMatchObject({
+      faults: [
+        { pointer: '/job/scheduler', code: 'wrong_type' },
+        { pointer: '/job/roles/0/mounts/1', code: 'duplicate_path' },
+      ],
+    })
   })
 
   test('when a definition and its submission have too many labels together', () => {
     const labels = Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`l${index}`, '']))
-    expect(faultsOf({ ...jobOf({}), labels })).toMatchObject([{ pointer: '/labels', code: 'too_many' }])
+    expect(normaliseJob({ ...jobOf({}), labels })).toMatchObject({ faults: [{ pointer: '/labels', code: 'too_many' }] })
+  })
+
+  test('when a mount string in it cannot be read that nobody has looked at before', () => {
+    expect(normaliseJob(jobOf({ mountStrings: ['type=tmpfs,dst=/a', 'type=foo'] }))).toMatchObject({
+      faults: [{ pointer: '/roles/0/mountStrings/1', code: 'unknown_type' }],
+    })
   })
 })
