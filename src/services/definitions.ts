@@ -106,29 +106,49 @@ export async function resolveDefinition(
 }
 
 /** Definitions that are not retired, by name. @throws Problem `malformed_request` for a cursor of another list */
-export async function listDefinitions(deps: ServiceDeps, { project, limit, cursor }: Paging & { project: string }): Promise<Page<DefinitionSummary>> {
+export async function listDefinitions(
+  deps: ServiceDeps,
+  { project, limit, cursor }: Paging & { project: string },
+): Promise<Page<DefinitionSummary>> {
   const list = { list: 'definitions', project }
   const after = readCursor(cursor, list)
   let query = deps.db.selectFrom('job_definition').select(SUMMARY_COLUMNS).where('project_id', '=', project).where('retired_at', 'is', null)
   if (after !== null) query = query.where('name', '>', after)
-  const rows = await query.orderBy('name').limit(limit + 1).execute()
+  const rows = await query
+    .orderBy('name')
+    .limit(limit + 1)
+    .execute()
   const items = rows.slice(0, limit).map(summaryOf)
   return { items, nextCursor: rows.length > limit ? pageAfter(items.at(-1)?.name, list) : null }
 }
 
 /** All versions, the newest first. @throws Problem `not_found`, or `malformed_request` for a cursor of another list */
-export async function listVersions(deps: ServiceDeps, { project, name, limit, cursor }: Named & Paging): Promise<Page<DefinitionVersionView>> {
+export async function listVersions(
+  deps: ServiceDeps,
+  { project, name, limit, cursor }: Named & Paging,
+): Promise<Page<DefinitionVersionView>> {
   const list = { list: 'versions', project, name }
   const before = readCursor(cursor, list)
-  let query = deps.db.selectFrom('job_definition_version').select(VERSION_COLUMNS).where('project_id', '=', project).where('name', '=', name)
+  let query = deps.db
+    .selectFrom('job_definition_version')
+    .select(VERSION_COLUMNS)
+    .where('project_id', '=', project)
+    .where('name', '=', name)
   if (before !== null) query = query.where('version', '<', Number(before))
-  const rows = await query.orderBy('version', 'desc').limit(limit + 1).execute()
+  const rows = await query
+    .orderBy('version', 'desc')
+    .limit(limit + 1)
+    .execute()
   if (rows.length === 0) await getDefinition(deps, { project, name })
   const items = rows.slice(0, limit).map(versionOf)
   return { items, nextCursor: rows.length > limit ? pageAfter(items.at(-1)?.version.toString(), list) : null }
 }
 
-/** Adds the next version, which brings a retired definition back. @throws Problem `precondition_failed` if it is not at `from` any longer */
+/**
+ * Adds the next version, which brings a retired definition back.
+ *
+ * @throws Problem `precondition_failed` if it is not at `from` any longer
+ */
 export async function addVersion(
   deps: ServiceDeps,
   { project, name, job, from }: Named & { job: JobBody; from: DefinitionSummary },

@@ -41,7 +41,7 @@ async function drainLogs(deps: WorkerDeps, { claim, scheduler, signal }: Step): 
   for (const role of claim.spec.roles) {
     for (let index = 0; index < role.replicas; index += 1) {
       const owner = { attemptId: claim.attemptId, role: role.name, index }
-      if (!(await deps.followers.settled(owner))) await copyLogs(deps, { scheduler, handle, owner, follow: false }, signal)
+      if (!(await deps.followers.settle(owner))) await copyLogs(deps, { scheduler, handle, owner, follow: false }, signal)
     }
   }
 }

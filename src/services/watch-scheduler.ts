@@ -4,6 +4,7 @@ import { dropLease, takeLease } from '../db/statements/lease.ts'
 import { SchedulerError, type Scheduler } from '../schedulers/scheduler.ts'
 import { applyObservation } from './apply-observation.ts'
 import { MissingAttempts } from './missing-attempts.ts'
+import { noteReachable, noteUnreachable } from './note-reachability.ts'
 import { OrphanedAttempts } from './orphaned-attempts.ts'
 import { recordHealth } from './scheduler-health.ts'
 import type { WorkerDeps } from './worker-deps.ts'
@@ -27,11 +28,16 @@ export async function watchScheduler(deps: WorkerDeps, watched: WatchedScheduler
       if (await takeLease(deps.pool, lease, deps.workerId)) await watchUnderLease(deps, watched, stop)
     } catch (error) {
       deps.log.warn({ err: error, scheduler: watched.name }, 'watching broke off and will be taken up again')
-      if (error instanceof SchedulerError) await recordHealth(deps, watched.name, error).catch(() => undefined)
+      if (error instanceof SchedulerError) await reportAway(deps, watched.name, error)
     }
     await sleep(RETRY_MS, undefined, { signal: stop }).catch(() => undefined)
   }
   await dropLease(deps.pool, lease, deps.workerId).catch(() => undefined)
+}
+
+async function reportAway(deps: WorkerDeps, name: string, error: SchedulerError): Promise<void> {
+  const told = Promise.all([recordHealth(deps, name, error), noteUnreachable(deps, name, error.message)])
+  await told.catch((failure: unknown) => deps.log.warn({ err: failure }, 'that a scheduler is away was not recorded'))
 }
 
 async function watchUnderLease(deps: WorkerDeps, watched: WatchedScheduler, stop: AbortSignal): Promise<void> {
@@ -92,6 +98,8 @@ class Watch {
   async #compare(batch: ObservationBatch): Promise<void> {
     const present = new Set(batch.attempts.map((attempt) => attempt.attemptId))
     for (const attemptId of this.#applied.keys()) if (!present.has(attemptId)) this.#applied.delete(attemptId)
+    this.#deps.followers.retain(this.#watched.scheduler, present)
+    await noteReachable(this.#deps, this.#watched.name)
     await this.#missing.compare(batch.attempts)
     await this.#orphans.compare([...present], this.#signal)
     await recordHealth(this.#deps, this.#watched.name, await this.#watched.scheduler.health(this.#signal))

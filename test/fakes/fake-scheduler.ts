@@ -30,7 +30,7 @@ export class FakeScheduler implements Scheduler<AttemptSpec> {
   /** What every call answers with while it is set. */
   away: SchedulerError | null = null
   readonly #replicas = new Map<string, FakeReplica>()
-  readonly #changes = new EventEmitter()
+  readonly #changes = new EventEmitter().setMaxListeners(0)
   #version = 0
 
   constructor(capabilities: Capabilities) {
@@ -62,7 +62,7 @@ export class FakeScheduler implements Scheduler<AttemptSpec> {
     if (!replica) return
     const bytes = Buffer.from(replica.log).subarray(from.stdout)
     if (bytes.length > 0) yield { stream: 'stdout', offset: from.stdout, bytes }
-    while (follow && replica.observation.endedAt === null && !signal.aborted) await sleep(20)
+    while (follow && this.#replicas.has(`${attemptId}/${role}/${index}`) && replica.observation.endedAt === null && !signal.aborted) await sleep(20)
   }
 
   async cancel({ attemptId }: AttemptHandle): Promise<void> {

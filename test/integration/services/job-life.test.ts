@@ -91,6 +91,30 @@ describe('a job', () => {
     fake.away = null
     expect((await ended(id)).state).toBe('succeeded')
   })
+
+  it('says while it runs that nothing is known of it, and takes that back', async () => {
+    const { id } = await submit(request({ FAKE_SECONDS: '4' }))
+    await expect.poll(async () => (await getJob(berth.deps, { project, id })).state).toBe('running')
+    fake.away = new SchedulerError('unavailable', 'nobody at home')
+    const view = async () => getJob(berth.deps, { project, id })
+    await expect.poll(view, { timeout: 5_000 }).toMatchObject({ state: 'running', reason: 'scheduler_unreachable', detail: 'nobody at home' })
+    fake.away = null
+    await expect.poll(view, { timeout: 5_000 }).toMatchObject({ state: 'running', reason: null })
+    expect((await ended(id)).state).toBe('succeeded')
+  })
+
+  it('is lost, and tried again, when its replicas vanish without an outcome', { timeout: 60_000 }, async () => {
+    const { id } = await submit(request({ FAKE_SECONDS: '300' }))
+    await expect.poll(async () => (await getJob(berth.deps, { project, id })).state).toBe('running')
+    fake.forget()
+    await expect.poll(async () => getJob(berth.deps, { project, id }), { timeout: 30_000 }).toMatchObject({
+      state: 'queued',
+      reason: 'lost',
+      attempts: [{ state: 'failed', reason: 'lost', roles: [{ replicas: [{ phase: 'lost', exitCode: null }] }] }, { number: 2 }],
+    })
+    await cancelJob(berth.deps, { project, id })
+    expect((await ended(id)).state).toBe('canceled')
+  })
 })
 
 describe('an idempotency key', () => {
