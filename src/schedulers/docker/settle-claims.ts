@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { crashPoint } from '../../crash-point.ts'
 import { deleteContainer } from './end-containers.ts'
-import { statusOf } from './engine.ts'
+import { statusOf, type Engine } from './engine.ts'
 import { assertClaimed, takenOver } from './errors.ts'
 import { byStanding, findContainers, inspectContainer, isReplica, neverStarted, type FoundReplica } from './find-containers.ts'
+import { wasStarted } from './status.ts'
 import type { Submission } from './submission.ts'
 
 /**
@@ -30,7 +31,16 @@ const SETTLE_MS = 500
 async function listReplicas({ engine, native, context: { signal } }: Submission): Promise<FoundReplica[]> {
   assertClaimed(signal)
   const { installation, attemptId } = native
-  return (await findContainers(engine, { installation, attempt: attemptId }, signal)).filter(isReplica)
+  const found = (await findContainers(engine, { installation, attempt: attemptId }, signal)).filter(isReplica)
+  const leaving = found.filter(({ status }) => status === 'removing')
+  for (const { id } of leaving) await assertNothingIsOver(engine, id, signal)
+  return found.filter((container) => !leaving.includes(container))
+}
+
+/** What another claim deletes was either never started, and counts no more, or is the end of the attempt. */
+async function assertNothingIsOver(engine: Engine, id: string, signal: AbortSignal): Promise<void> {
+  const container = await inspectContainer(engine, id, signal)
+  if (container !== null && wasStarted(container.State)) throw takenOver()
 }
 
 async function giveUp({ engine, native, context: { signal } }: Submission, found: readonly FoundReplica[]): Promise<never> {

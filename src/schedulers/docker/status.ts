@@ -50,6 +50,9 @@ export function observeState(state: ContainerState, daemon: DaemonFacts): Contai
   }
 }
 
+/** Whether its process ever began, whatever became of it. */
+export const wasStarted = ({ StartedAt }: ContainerState): boolean => toTime(StartedAt) !== null
+
 /** A daemon was seen to note an end 0.3 ms before the start; the times are given in order. */
 function observeEnd(state: ContainerState, daemon: DaemonFacts, startedAt: string): ContainerOutcome {
   const finishedAt = toTime(state.FinishedAt)

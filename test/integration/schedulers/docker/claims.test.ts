@@ -1,0 +1,123 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import type { AttemptSpec } from '../../../../src/domain/attempt.ts'
+import { createDockerScheduler } from '../../../../src/schedulers/docker/docker-scheduler.ts'
+import { renderAttempt } from '../../../../src/schedulers/docker/render.ts'
+import { BenchOfJobs, handleOf, patience, volumeAt } from '../../../contract/bench-of-jobs.ts'
+import { createDockerUnderTest } from '../../../support/docker.ts'
+import { requireDocker } from '../../../support/requirements.ts'
+
+const daemon = requireDocker()
+
+describe.skipIf(daemon.missing)('the rename fence', () => {
+  const tested = createDockerUnderTest(daemon.host)
+  const jobs = new BenchOfJobs(tested, 'busybox')
+  const { signal } = patience()
+  afterAll(() => tested.dispose())
+
+  const noting = (volume: string): AttemptSpec => jobs.shell('echo started >> /truth/starts', { mounts: [volumeAt(volume, '/truth')] })
+
+  /** What a claim leaves that died after its create, or after its start. */
+  async function leave(spec: AttemptSpec, { start = false } = {}): Promise<void> {
+    for (const { name, create } of renderAttempt(spec).containers) {
+      await tested.engine.call({ method: 'POST', path: '/containers/create', query: { name }, body: create, signal })
+      if (start) await tested.engine.call({ method: 'POST', path: `/containers/${name}/start`, signal })
+    }
+  }
+
+  const namesOf = async ({ attemptId }: AttemptSpec): Promise<string[]> => {
+    const names = (await tested.containers()).flatMap(({ Names }) => Names)
+    return names.filter((name) => name.includes(attemptId.slice(4))).map((name) => name.replace(/.*-e/, 'e'))
+  }
+
+  test('starts what an earlier claim only created, under the later name', async () => {
+    const volume = tested.newVolume()
+    const spec = noting(volume)
+    await leave(spec)
+    await jobs.complete({ ...spec, epoch: 2 })
+    expect(await namesOf(spec)).toEqual(['e2'])
+    expect(await jobs.read(volume, 'starts')).toBe('started\n')
+  })
+
+  test('lets an earlier claim that comes late delete what it made', async () => {
+    const volume = tested.newVolume()
+    const spec = noting(volume)
+    await jobs.complete({ ...spec, epoch: 2 })
+    await expect(jobs.submit(spec)).rejects.toMatchObject({ kind: 'conflict' })
+    expect(await namesOf(spec)).toEqual(['e2'])
+    expect(await jobs.read(volume, 'starts')).toBe('started\n')
+  })
+
+  test('deletes what an earlier claim created beside it, and starts its own', async () => {
+    const volume = tested.newVolume()
+    const spec = noting(volume)
+    await leave({ ...spec, epoch: 2 })
+    await leave(spec)
+    await jobs.complete({ ...spec, epoch: 2 })
+    expect(await namesOf(spec)).toEqual(['e2'])
+    expect(await jobs.read(volume, 'starts')).toBe('started\n')
+  })
+
+  test('adopts what an earlier claim started beside it, and deletes its own', async () => {
+    const volume = tested.newVolume()
+    const spec = noting(volume)
+    await leave({ ...spec, epoch: 2 })
+    await leave(spec, { start: true })
+    await jobs.complete({ ...spec, epoch: 2 })
+    expect(await namesOf(spec)).toEqual(['e2'])
+    expect(await jobs.read(volume, 'starts')).toBe('started\n')
+  })
+
+  test('completes what an earlier claim began: the replica that is missing is made', async () => {
+    const volume = tested.newVolume()
+    const spec = jobs.shell('echo $BERTH_REPLICA >> /truth/starts', { mounts: [volumeAt(volume, '/truth')], replicas: 2 })
+    const { network, containers: [first] } = renderAttempt(spec)
+    await tested.engine.call({ method: 'POST', path: '/networks/create', body: network ?? {}, signal })
+    await tested.engine.call({ method: 'POST', path: '/containers/create', query: { name: first?.name ?? '' }, body: first?.create ?? {}, signal })
+    await tested.engine.call({ method: 'POST', path: `/containers/${first?.name}/start`, signal })
+    await jobs.complete({ ...spec, epoch: 2 })
+    expect((await jobs.read(volume, 'starts')).split('\n').sort()).toEqual(['', '0', '1'])
+    expect(await tested.leftovers()).toMatchObject({ networks: 1 })
+  })
+
+  test('starts a job once when two claims of two workers race', { timeout: 60_000 }, async () => {
+    const { installation } = tested
+    const other = createDockerScheduler({ installation, host: daemon.host, bindRoots: [], devices: [], registries: {} })
+    for (let round = 0; round < 6; round++) {
+      const volume = tested.newVolume()
+      const spec = noting(volume)
+      const late = other.submit(renderAttempt(spec), patience()).catch((error: unknown) => error)
+      await new Promise((resolve) => setTimeout(resolve, round * 8))
+      await jobs.submit({ ...spec, epoch: 2 })
+      await late
+      await jobs.ended(spec)
+      expect(await namesOf(spec)).toEqual(['e2'])
+      expect(await jobs.read(volume, 'starts')).toBe('started\n')
+    }
+  })
+
+  test('makes one network when two submits race', async () => {
+    const { installation } = tested
+    const other = createDockerScheduler({ installation, host: daemon.host, bindRoots: [], devices: [], registries: {} })
+    const before = await tested.leftovers()
+    const spec = jobs.shell('true', { replicas: 2 })
+    await Promise.all([jobs.submit(spec), other.submit(renderAttempt(spec), patience())])
+    expect((await tested.leftovers())['networks']).toBe((before['networks'] ?? 0) + 1)
+    expect((await jobs.ended(spec)).map(({ phase }) => phase)).toEqual(['succeeded', 'succeeded'])
+  })
+
+  test('keeps away from a container of another owner that has the name', async () => {
+    const spec = jobs.shell('true')
+    const [container] = renderAttempt(spec).containers
+    const body = { Image: 'busybox', Cmd: ['true'], Labels: { 'berth.installation': tested.installation } }
+    await tested.engine.call({ method: 'POST', path: '/containers/create', query: { name: container?.name ?? '' }, body, signal })
+    await expect(jobs.submit(spec)).rejects.toMatchObject({ kind: 'conflict', failure: 'system_error' })
+  })
+
+  test('never starts what was canceled before its start', async () => {
+    const volume = tested.newVolume()
+    const spec = noting(volume)
+    await leave(spec)
+    await tested.scheduler.cancel(handleOf(spec), signal)
+    expect(await namesOf(spec)).toEqual([])
+  })
+})
