@@ -41,7 +41,10 @@ export const access = fp<AccessOptions>(
       const key = bearerToken(request.headers.authorization)
       if (key === null || !timingSafeEqual(digest(key), expected)) {
         void reply.header('www-authenticate', key === null ? 'Bearer realm="berth"' : 'Bearer realm="berth", error="invalid_token"')
-        throw new Problem('unauthenticated', key === null ? 'Send the key as `Authorization: Bearer <key>`.' : 'This key is not known here.')
+        throw new Problem(
+          'unauthenticated',
+          key === null ? 'Send the key as `Authorization: Bearer <key>`.' : 'This key is not known here.',
+        )
       }
       request.project = PROJECT
     })

@@ -21,7 +21,10 @@ export function readIdempotency(header: string | string[] | undefined, body: unk
   if (header === undefined) return null
   const key = typeof header === 'string' ? parseKey(header.trim()) : null
   if (key === null || key.length === 0 || key.length > MAX_LENGTH) {
-    throw new Problem('malformed_request', 'Idempotency-Key must be one string of 1 to 255 printable ASCII characters, such as "8e03978e-40d5-43dd".')
+    throw new Problem(
+      'malformed_request',
+      'Idempotency-Key must be one string of 1 to 255 printable ASCII characters, such as "8e03978e-40d5-43dd".',
+    )
   }
   return { key, fingerprint: createHash('sha256').update(canonicalJson(body)).digest('hex') }
 }

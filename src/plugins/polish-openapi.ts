@@ -44,7 +44,12 @@ function foldInputs(document: Node, schemas: Schemas): void {
 
 /** Open or closed does not matter, and neither does which of two twins is meant. */
 const comparable = (schema: unknown): unknown =>
-  JSON.parse(JSON.stringify(schema, (key, value: unknown) => (key === 'additionalProperties' && value === false ? undefined : value)).replaceAll('Input"', '"'))
+  JSON.parse(
+    JSON.stringify(schema, (key, value: unknown) => (key === 'additionalProperties' && value === false ? undefined : value)).replaceAll(
+      'Input"',
+      '"',
+    ),
+  )
 
 function rename(document: Node, from: string, to: string): void {
   visit(document, (node) => {

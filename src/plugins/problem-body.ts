@@ -6,7 +6,9 @@ export const PROBLEM_MEDIA_TYPE = 'application/problem+json'
 
 const faultBody = z
   .object({
-    pointer: z.string().meta({ description: 'RFC 6901 pointer into the request body (the empty string is all of it), or `?name` for a query parameter.' }),
+    pointer: z
+      .string()
+      .meta({ description: 'RFC 6901 pointer into the request body (the empty string is all of it), or `?name` for a query parameter.' }),
     code: z.string().meta({ description: 'Stable name of the reason, for programs.' }),
     detail: z.string().meta({ description: 'What is wrong and what would be right, for people.' }),
   })
@@ -59,5 +61,15 @@ export interface ProblemOccurrence {
 export function toProblemBody(problem: Problem, { requestId, instance }: ProblemOccurrence): ProblemBody {
   const { title, status, retryable } = PROBLEMS[problem.code]
   const errors = problem.errors.map(({ pointer, code, detail }) => ({ pointer, code, detail }))
-  return { type: `urn:berth:problem:${problem.code}`, title, status, detail: problem.message, instance, code: problem.code, requestId, retryable, errors }
+  return {
+    type: `urn:berth:problem:${problem.code}`,
+    title,
+    status,
+    detail: problem.message,
+    instance,
+    code: problem.code,
+    requestId,
+    retryable,
+    errors,
+  }
 }

@@ -13,18 +13,23 @@ const FASTIFY_REFUSALS: Readonly<Record<string, readonly [ProblemCode, string]>>
   FST_ERR_BAD_URL: ['malformed_request', 'The address has a percent escape that stands for nothing.'],
   FST_ERR_MAX_PARAM_LENGTH: ['not_found', 'No name or id is that long.'],
   FST_ERR_NOT_FOUND: ['not_found', 'Nothing lives at this address; /docs lists what does.'],
-  FST_ERR_HANDLER_TIMEOUT: ['unavailable', 'It took too long. Whether it was done is not known: look, or repeat it with the same Idempotency-Key.'],
+  FST_ERR_HANDLER_TIMEOUT: [
+    'unavailable',
+    'It took too long. Whether it was done is not known: look, or repeat it with the same Idempotency-Key.',
+  ],
 }
 
 /** The problem that any thrown value is to a client. What is not the client's to know becomes `internal_error`, without a word of it. */
 export function problemFromError(error: unknown): Problem {
   if (error instanceof Problem) return error
   const refusal = FASTIFY_REFUSALS[codeOf(error)]
-  if (refusal) return new Problem(refusal[0], refusal[1], { cause: error, ...(refusal[0] === 'unavailable' ? { retryAfterSeconds: 1 } : {}) })
+  if (refusal)
+    return new Problem(refusal[0], refusal[1], { cause: error, ...(refusal[0] === 'unavailable' ? { retryAfterSeconds: 1 } : {}) })
   const status = statusOf(error)
   if (status === 404) return new Problem('not_found', 'Nothing lives at this address; /docs lists what does.', { cause: error })
   if (status >= 400 && status < 500) return new Problem('malformed_request', 'The request broke off or cannot be read.', { cause: error })
-  if (isDatabaseAway(error)) return new Problem('unavailable', 'The database does not answer now. Try again.', { cause: error, retryAfterSeconds: 2 })
+  if (isDatabaseAway(error))
+    return new Problem('unavailable', 'The database does not answer now. Try again.', { cause: error, retryAfterSeconds: 2 })
   return new Problem('internal_error', 'The fault is logged under the request id.', { cause: error })
 }
 

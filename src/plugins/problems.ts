@@ -31,14 +31,16 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
   else request.log.info({ code: problem.code }, problem.message)
   if (problem.retryAfterSeconds !== undefined) void reply.header('retry-after', String(problem.retryAfterSeconds))
   const body = toProblemBody(problem, { requestId: request.id, instance: pathOf(request.url) })
-  return reply
-    .code(problem.status)
-    // Said here again for what Fastify refuses before any hook.
-    .header('x-request-id', request.id)
-    .header('cache-control', 'no-store')
-    .type(PROBLEM_MEDIA_TYPE)
-    .serializer((value: unknown) => JSON.stringify(value))
-    .send(body)
+  return (
+    reply
+      .code(problem.status)
+      // Said here again for what Fastify refuses before any hook.
+      .header('x-request-id', request.id)
+      .header('cache-control', 'no-store')
+      .type(PROBLEM_MEDIA_TYPE)
+      .serializer((value: unknown) => JSON.stringify(value))
+      .send(body)
+  )
 }
 
 const pathOf = (url: string): string => url.split('?', 1)[0] ?? url

@@ -1,5 +1,12 @@
 import { ifMatchHeaders, ifNoneMatchHeaders } from './schemas/headers.ts'
-import { definitionPage, definitionVersion, jobDefinition, newDefinitionVersion, newJobDefinition, versionPage } from './schemas/job-definition.ts'
+import {
+  definitionPage,
+  definitionVersion,
+  jobDefinition,
+  newDefinitionVersion,
+  newJobDefinition,
+  versionPage,
+} from './schemas/job-definition.ts'
 import { definitionParams, noQuery, pageQuery, versionParams } from './schemas/parameters.ts'
 import { HEADERS, json, responses } from './schemas/responses.ts'
 

@@ -47,7 +47,8 @@ async function* asMessages(events: AsyncIterable<JobEvent>): AsyncGenerator<read
 function lastSequence({ headers }: FastifyRequest): number | null {
   const id = headers['last-event-id']
   if (id === undefined || id === '') return null
-  if (typeof id !== 'string' || !/^\d{1,9}$/.test(id)) throw new Problem('malformed_request', 'Last-Event-ID must be the sequence number of an event.')
+  if (typeof id !== 'string' || !/^\d{1,9}$/.test(id))
+    throw new Problem('malformed_request', 'Last-Event-ID must be the sequence number of an event.')
   return Number(id)
 }
 
@@ -56,7 +57,10 @@ const EVENTS = {
   tags: ['jobs'],
   summary: 'Read or follow the events of a job',
   description:
-    'Every recorded change, in order. As JSON a page of them; as `text/event-stream` all of them and then each as it happens, until the final one. The id of each streamed event is its sequence number, so that a stream resumes by `Last-Event-ID`; a stream with nothing left to say answers 204. A stream that breaks says so in a last event named `problem`.',
+    'Every recorded change, in order. As JSON a page of them; as `text/event-stream` all of them and then each as ' +
+    'it happens, until the final one. The id of each streamed event is its sequence number, so that a stream ' +
+    'resumes by `Last-Event-ID`; a stream with nothing left to say answers 204. A stream that breaks says so in a ' +
+    'last event named `problem`.',
   params: jobParams,
   querystring: eventsQuery,
   headers: lastEventIdHeaders,

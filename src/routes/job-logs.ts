@@ -23,20 +23,29 @@ const SSE = 'text/event-stream'
 
 /** Output of a job: the bytes themselves, or lines as NDJSON or as a stream of events. */
 export const jobLogRoutes: FastifyPluginAsyncZod<RouteOptions> = async (app, { deps }) => {
-  app.get('/v1/jobs/:id/logs', { config: { access: 'key' }, exposeHeadRoute: false, schema: LOGS }, async (request, reply: FastifyReply) => {
-    const { project, params, headers } = request
-    const id = jobId(params.id)
-    const type = chooseMediaType(headers.accept, [TEXT, NDJSON, SSE])
-    const { since, follow, cursor, ...filter } = request.query
-    const options = { ...filter, follow: follow ?? false, since: since === undefined ? undefined : new Date(since), cursor: resumeAt(request) ?? cursor }
-    const stop = new AbortController()
-    const records = await firstOf(readLogs(deps, { project, id, options, signal: stop.signal }))
-    void reply.header('vary', 'accept')
-    const writer = app.openStreams.open(reply, HEADERS_OF[type])
-    writer.signal.addEventListener('abort', () => stop.abort(), { once: true })
-    await send(type, { writer, records, request })
-    return reply
-  })
+  app.get(
+    '/v1/jobs/:id/logs',
+    { config: { access: 'key' }, exposeHeadRoute: false, schema: LOGS },
+    async (request, reply: FastifyReply) => {
+      const { project, params, headers } = request
+      const id = jobId(params.id)
+      const type = chooseMediaType(headers.accept, [TEXT, NDJSON, SSE])
+      const { since, follow, cursor, ...filter } = request.query
+      const options = {
+        ...filter,
+        follow: follow ?? false,
+        since: since === undefined ? undefined : new Date(since),
+        cursor: resumeAt(request) ?? cursor,
+      }
+      const stop = new AbortController()
+      const records = await firstOf(readLogs(deps, { project, id, options, signal: stop.signal }))
+      void reply.header('vary', 'accept')
+      const writer = app.openStreams.open(reply, HEADERS_OF[type])
+      writer.signal.addEventListener('abort', () => stop.abort(), { once: true })
+      await send(type, { writer, records, request })
+      return reply
+    },
+  )
 }
 
 interface Sending {
@@ -62,7 +71,8 @@ async function send(type: keyof typeof HEADERS_OF, { writer, records, request }:
 }
 
 async function* eventsOf(records: AsyncIterator<LogRecord>) {
-  for await (const lines of inBatches(linesOf(records))) yield lines.map((line) => ({ ...(line.cursor !== null && { id: line.cursor }), data: line }))
+  for await (const lines of inBatches(linesOf(records)))
+    yield lines.map((line) => ({ ...(line.cursor !== null && { id: line.cursor }), data: line }))
 }
 
 const ndjson = (line: LogLine): string => `${JSON.stringify(line)}\n`
@@ -86,7 +96,10 @@ const LOGS = {
   tags: ['jobs'],
   summary: 'Read or follow the output of a job',
   description:
-    'The same address before the start, while it runs and after the end. `text/plain` gives the bytes as they were written; `application/x-ndjson` and `text/event-stream` give lines with where they come from. A connection that is cut, rather than ended, means that something is missing. Streamed events have the cursor of their line as id, so that a stream resumes by `Last-Event-ID`.',
+    'The same address before the start, while it runs and after the end. `text/plain` gives the bytes as they were ' +
+    'written; `application/x-ndjson` and `text/event-stream` give lines with where they come from. A connection ' +
+    'that is cut, rather than ended, means that something is missing. Streamed events have the cursor of their line ' +
+    'as id, so that a stream resumes by `Last-Event-ID`.',
   params: jobParams,
   querystring: logsQuery,
   headers: lastEventIdHeaders,

@@ -42,11 +42,15 @@ export const jobRoutes: FastifyPluginAsyncZod<RouteOptions> = async (app, { deps
     return listJobs(deps, { project, filters, limit: pageSize(limit), cursor })
   })
 
-  app.get('/v1/jobs/:id', { config: { access: 'key' }, handlerTimeout: WAIT_TIMEOUT_MS, schema: GET }, ({ project, params, query }, reply) => {
-    const id = jobId(params.id)
-    if (query.wait === undefined) return getJob(deps, { project, id })
-    return waitForJob(deps, { project, id, seconds: query.wait, signal: disconnectSignal(reply) })
-  })
+  app.get(
+    '/v1/jobs/:id',
+    { config: { access: 'key' }, handlerTimeout: WAIT_TIMEOUT_MS, schema: GET },
+    ({ project, params, query }, reply) => {
+      const id = jobId(params.id)
+      if (query.wait === undefined) return getJob(deps, { project, id })
+      return waitForJob(deps, { project, id, seconds: query.wait, signal: disconnectSignal(reply) })
+    },
+  )
 
   app.post('/v1/jobs/:id/cancel', { config: { access: 'key' }, schema: CANCEL }, async ({ project, params }, reply: FastifyReply) => {
     const canceled = await cancelJob(deps, { project, id: jobId(params.id) })
@@ -59,18 +63,22 @@ const SUBMIT = {
   tags: ['jobs'],
   summary: 'Submit a job',
   description:
-    'Stores the job and answers at once; it is started afterwards. Nothing is stored when anything is wrong with it, or when its scheduler cannot give what it asks for: then every reason is told.',
+    'Stores the job and answers at once; it is started afterwards. Nothing is stored when anything is wrong with ' +
+    'it, or when its scheduler cannot give what it asks for: then every reason is told.',
   querystring: noQuery,
   headers: idempotencyHeaders,
   body: JobRequest,
-  response: responses({ 202: json('The job is stored and will be started.', job, { Location: HEADERS.location, 'Idempotency-Replayed': HEADERS.replayed }) }),
+  response: responses({
+    202: json('The job is stored and will be started.', job, { Location: HEADERS.location, 'Idempotency-Replayed': HEADERS.replayed }),
+  }),
 }
 
 const PREVIEW = {
   operationId: 'previewJob',
   tags: ['jobs'],
   summary: 'See what a job would become',
-  description: 'The job with all defaults, how each mount would be made, and what the scheduler would be asked in its own form. Nothing is stored.',
+  description:
+    'The job with all defaults, how each mount would be made, and what the scheduler would be asked in its own form. Nothing is stored.',
   querystring: noQuery,
   body: JobRequest,
   response: responses({ 200: json('What it would become.', jobPreview) }),
@@ -99,7 +107,9 @@ const CANCEL = {
   operationId: 'cancelJob',
   tags: ['jobs'],
   summary: 'Cancel a job',
-  description: 'Asks for its end; it is `canceled` when nothing of it runs any more. Asking again is fine. A job that has ended otherwise answers 409.',
+  description:
+    'Asks for its end; it is `canceled` when nothing of it runs any more. Asking again is fine. A job that has ' +
+    'ended otherwise answers 409.',
   params: jobParams,
   querystring: noQuery,
   response: responses({ 202: json('The end is asked for.', job) }),

@@ -142,7 +142,14 @@ export class LogLines {
 
 const keyOf = ({ role, replica, stream }: LogRecord): string => `${role}/${replica}/${stream}`
 
-const lineOf = ({ attempt, role, replica, stream, at }: LogRecord, cursor: string | null) => ({ attempt, role, replica, stream, at, cursor })
+const lineOf = ({ attempt, role, replica, stream, at }: LogRecord, cursor: string | null) => ({
+  attempt,
+  role,
+  replica,
+  stream,
+  at,
+  cursor,
+})
 
 const contentOf = (bytes: Buffer): Pick<LogLine, 'text' | 'base64'> =>
   isUtf8(bytes) ? { text: bytes.toString('utf8') } : { base64: bytes.toString('base64') }

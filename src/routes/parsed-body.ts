@@ -11,7 +11,11 @@ export function parsedBody<T>(body: unknown, parse: (body: unknown) => Parsed<T>
   const parsed = parse(body)
   if (parsed.ok) return parsed.value
   const { faults } = parsed
-  throw new Problem('invalid_request', faults.length === 1 ? 'One thing in the body is wrong.' : `${faults.length} things in the body are wrong.`, {
-    errors: faults,
-  })
+  throw new Problem(
+    'invalid_request',
+    faults.length === 1 ? 'One thing in the body is wrong.' : `${faults.length} things in the body are wrong.`,
+    {
+      errors: faults,
+    },
+  )
 }

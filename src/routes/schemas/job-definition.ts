@@ -12,13 +12,11 @@ export const newJobDefinition = z
     examples: [{ name: 'train', job: { scheduler: 'local', roles: [{ command: ['echo', 'hello'] }] } }],
   })
 
-export const newDefinitionVersion = z
-  .strictObject({ job: JobBody })
-  .meta({
-    id: 'NewDefinitionVersion',
-    description: 'The next version of a job definition.',
-    examples: [{ job: { scheduler: 'local', roles: [{ command: ['echo', 'hello again'] }] } }],
-  })
+export const newDefinitionVersion = z.strictObject({ job: JobBody }).meta({
+  id: 'NewDefinitionVersion',
+  description: 'The next version of a job definition.',
+  examples: [{ job: { scheduler: 'local', roles: [{ command: ['echo', 'hello again'] }] } }],
+})
 
 const summary = {
   name: z.string(),

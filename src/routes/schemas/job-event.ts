@@ -17,7 +17,16 @@ export const jobEvent = z
     id: 'JobEvent',
     description: 'A recorded change of a job.',
     examples: [
-      { jobId: EXAMPLE_JOB_ID, sequence: 3, type: 'job.running', attempt: 1, state: 'running', reason: null, detail: null, at: '2026-01-31T12:00:00.000Z' },
+      {
+        jobId: EXAMPLE_JOB_ID,
+        sequence: 3,
+        type: 'job.running',
+        attempt: 1,
+        state: 'running',
+        reason: null,
+        detail: null,
+        at: '2026-01-31T12:00:00.000Z',
+      },
     ],
   })
 

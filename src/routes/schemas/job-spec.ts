@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { ON_REPLICA_FAILURE } from '../../domain/job-spec.ts'
-import { mount } from './mount.ts'
+import { EXAMPLE_MOUNT, mount } from './mount.ts'
 
 /** Label keys and values. */
-export const labels = z.record(z.string(), z.string()).meta({ description: 'Keys and values of the owner.', examples: [{ team: 'vision' }] })
+export const labels = z
+  .record(z.string(), z.string())
+  .meta({ description: 'Keys and values of the owner.', examples: [{ team: 'vision' }] })
 
 const resources = z
   .object({
@@ -37,6 +39,31 @@ const retryPolicy = z
   })
   .meta({ id: 'RetryPolicy', description: 'When a failed job is tried again.' })
 
+/** The job of the examples, as it is stored. */
+export const EXAMPLE_SPEC = {
+  name: 'train',
+  scheduler: 'local',
+  labels: { team: 'vision' },
+  timeoutSeconds: 3600,
+  graceSeconds: 10,
+  retries: { max: 2, backoffSeconds: 10 },
+  onReplicaFailure: 'cancel_others',
+  roles: [
+    {
+      name: 'trainer',
+      image: null,
+      entrypoint: null,
+      command: ['sh', '-c', 'ls /data'],
+      replicas: 2,
+      env: { A: 'b' },
+      resources: { cpus: 1, memoryMiB: 512, shmMiB: null, gpus: null, pids: null },
+      workingDir: null,
+      user: null,
+      mounts: [EXAMPLE_MOUNT],
+    },
+  ],
+}
+
 /** A job as it is stored. */
 export const jobSpec = z
   .object({
@@ -49,4 +76,8 @@ export const jobSpec = z
     onReplicaFailure: z.enum(ON_REPLICA_FAILURE).meta({ description: 'Whether the first failed replica ends the others.' }),
     roles: z.array(roleSpec),
   })
-  .meta({ id: 'JobSpec', description: 'What was asked for, with every default filled in and mount strings as objects. Never changes.' })
+  .meta({
+    id: 'JobSpec',
+    description: 'What was asked for, with every default filled in and mount strings as objects. Never changes.',
+    examples: [EXAMPLE_SPEC],
+  })

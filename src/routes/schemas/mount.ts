@@ -29,6 +29,9 @@ const tmpfsMount = z
   })
   .meta({ id: 'TmpfsMount', description: 'Memory as a file system, gone with the replica.' })
 
+/** The mount of the examples. */
+export const EXAMPLE_MOUNT = { type: 'volume', source: 'foo2', path: '/data', access: 'ro' }
+
 /** A mount as it is stored. */
 export const mount = z
   .discriminatedUnion('type', [volumeMount, bindMount, deviceMount, tmpfsMount])
@@ -69,7 +72,19 @@ const candidate = z
   })
   .meta({ id: 'MountCandidate', description: 'A way that was considered for a mount.' })
 
+/** How the mount of the examples was made real. */
+export const EXAMPLE_RESOLUTION = {
+  role: 'trainer',
+  path: '/data',
+  access: 'ro',
+  mount: EXAMPLE_MOUNT,
+  plan: { via: 'named_volume', volume: 'foo2', path: '/data', readOnly: true },
+  candidates: [{ via: 'named_volume', taken: true, reason: null }],
+}
+
 /** How one mount was made real. */
-export const resolution = z
-  .object({ role: z.string(), path, access, mount, plan: mountPlan, candidates: z.array(candidate) })
-  .meta({ id: 'Resolution', description: 'How one mount of one role was made real, and what else was considered.' })
+export const resolution = z.object({ role: z.string(), path, access, mount, plan: mountPlan, candidates: z.array(candidate) }).meta({
+  id: 'Resolution',
+  description: 'How one mount of one role was made real, and what else was considered.',
+  examples: [EXAMPLE_RESOLUTION],
+})

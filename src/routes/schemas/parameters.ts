@@ -7,8 +7,12 @@ const MAX_PAGE = 200
 const MAX_WAIT_SECONDS = 60
 
 export const jobParams = z.strictObject({ id: z.string().meta({ description: 'Id of the job.', examples: [EXAMPLE_JOB_ID] }) })
-export const definitionParams = z.strictObject({ name: z.string().meta({ description: 'Name of the job definition.', examples: ['train'] }) })
-export const versionParams = definitionParams.extend({ version: wholeNumber(1, 2 ** 31 - 1).meta({ description: 'Number of the version, from 1.' }) })
+export const definitionParams = z.strictObject({
+  name: z.string().meta({ description: 'Name of the job definition.', examples: ['train'] }),
+})
+export const versionParams = definitionParams.extend({
+  version: wholeNumber(1, 2 ** 31 - 1).meta({ description: 'Number of the version, from 1.' }),
+})
 
 const limit = wholeNumber(1, 1_000_000)
   .transform((items) => Math.min(items, MAX_PAGE))
@@ -58,7 +62,9 @@ export const logsQuery = z.strictObject({
   follow: yesOrNo().optional().meta({ description: 'Go on until the job has ended. Otherwise what is there now.' }),
   role: word(255).optional().meta({ description: 'Only this role.' }),
   replica: wholeNumber(0, 1_000_000).optional().meta({ description: 'Only replicas with this index.' }),
-  attempt: wholeNumber(1, 1_000_000).optional().meta({ description: 'Only this attempt; all of them, one after the other, if it is left out.' }),
+  attempt: wholeNumber(1, 1_000_000)
+    .optional()
+    .meta({ description: 'Only this attempt; all of them, one after the other, if it is left out.' }),
   stream: z
     .enum(LOG_STREAMS, { error: `must be ${LOG_STREAMS.join(' or ')}` })
     .optional()
@@ -67,23 +73,38 @@ export const logsQuery = z.strictObject({
     .datetime({ offset: true, error: 'must be a time such as 2026-01-31T12:00:00Z' })
     .optional()
     .meta({ description: 'Only output that was read at this time or later.' }),
-  tail: wholeNumber(0, 1_000_000).optional().meta({ description: 'Only the last so many lines of each replica, and what comes after them.' }),
+  tail: wholeNumber(0, 1_000_000)
+    .optional()
+    .meta({ description: 'Only the last so many lines of each replica, and what comes after them.' }),
   cursor: word(16_384).optional().meta({ description: 'Go on right after the line with this cursor. `Last-Event-ID` wins over it.' }),
 })
 
 function wholeNumber(min: number, max: number) {
   const words = { error: `must be a whole number from ${min} to ${max}` }
-  return z.preprocess((text) => (typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : text), z.int(words).min(min, words).max(max, words))
+  return z.preprocess(
+    (text) => (typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : text),
+    z.int(words).min(min, words).max(max, words),
+  )
 }
 
 function word(max: number) {
   const words = { error: `must be given once, as 1 to ${max} characters` }
   // Postgres has no NUL in its text.
-  return z.string(words).min(1, words).max(max, words).refine((text) => !text.includes('\0'), 'must not have a NUL character')
+  return z
+    .string(words)
+    .min(1, words)
+    .max(max, words)
+    .refine((text) => !text.includes('\0'), 'must not have a NUL character')
 }
 
 function yesOrNo() {
-  const meanings = new Map<unknown, boolean>([['', true], ['true', true], ['1', true], ['false', false], ['0', false]])
+  const meanings = new Map<unknown, boolean>([
+    ['', true],
+    ['true', true],
+    ['1', true],
+    ['false', false],
+    ['0', false],
+  ])
   return z.preprocess((text) => meanings.get(text) ?? text, z.boolean({ error: 'must be true or false' }))
 }
 

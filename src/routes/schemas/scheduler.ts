@@ -8,7 +8,9 @@ const capabilities = z
   .object({
     mountVia: z.array(mountVia).meta({ description: 'Ways to make a mount.' }),
     bindRoots: z
-      .array(z.object({ root: z.string(), readOnly: z.boolean() }).meta({ id: 'BindRoot', description: 'A directory that jobs may bind from.' }))
+      .array(
+        z.object({ root: z.string(), readOnly: z.boolean() }).meta({ id: 'BindRoot', description: 'A directory that jobs may bind from.' }),
+      )
       .meta({ description: 'Empty: every bind is refused.' }),
     devices: z.array(z.string()).meta({ description: 'Devices that jobs may mount.' }),
     image: z.enum(['required', 'unsupported']).meta({ description: 'Whether roles must name an image, or may not.' }),
@@ -34,4 +36,6 @@ export const scheduler = z
   })
   .meta({ id: 'Scheduler', description: 'A configured place that runs attempts.' })
 
-export const schedulerList = z.object({ items: z.array(scheduler) }).meta({ id: 'SchedulerList', description: 'All configured schedulers, by name.' })
+export const schedulerList = z
+  .object({ items: z.array(scheduler) })
+  .meta({ id: 'SchedulerList', description: 'All configured schedulers, by name.' })

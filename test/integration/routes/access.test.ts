@@ -31,7 +31,7 @@ describe.skipIf(requirePostgres().missing)('access', () => {
     expect(routes.length).toBeGreaterThan(20)
     const open: string[] = []
     for (const route of routes) {
-      const [method, url = ''] = route.split(' ') as ['GET', string]
+      const [method, url] = route.split(' ') as ['GET', string]
       const answers = []
       for (const headers of [{}, { authorization: 'Bearer junk' }, { authorization: 'Basic dGVzdA==' }, { authorization: 'Bearer' }]) {
         answers.push((await api.app.inject({ method, url, headers })).statusCode)
@@ -63,7 +63,12 @@ describe.skipIf(requirePostgres().missing)('access', () => {
   })
 
   it('does not read the body of a request without a key', async () => {
-    const response = await api.app.inject({ method: 'POST', url: '/v1/jobs', headers: { 'content-type': 'application/json' }, payload: '{' })
+    const response = await api.app.inject({
+      method: 'POST',
+      url: '/v1/jobs',
+      headers: { 'content-type': 'application/json' },
+      payload: '{',
+    })
     expect(response.statusCode).toBe(401)
   })
 

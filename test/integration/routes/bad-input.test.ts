@@ -27,30 +27,33 @@ describe.skipIf(requirePostgres().missing)('bad input', () => {
     })
 
   it.each([
-    ['no JSON', '{"name":', JSON_TYPE, 400, 'malformed_request'],
-    ['trailing words', '{} {}', JSON_TYPE, 400, 'malformed_request'],
-    ['nothing', '', JSON_TYPE, 400, 'malformed_request'],
-    ['null', 'null', JSON_TYPE, 400, 'malformed_request'],
-    ['bytes that are not UTF-8', Buffer.from([0x22, 0xff, 0x22]), JSON_TYPE, 400, 'malformed_request'],
-    ['a prototype key', '{"__proto__": {"scheduler": "fake"}}', JSON_TYPE, 400, 'malformed_request'],
-    ['a prototype key deep inside', '{"roles": [{"env": {"constructor": {"prototype": {}}}}]}', JSON_TYPE, 400, 'malformed_request'],
-    ['too deep nesting', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, JSON_TYPE, 400, 'malformed_request'],
-    ['more than 1 MiB', JSON.stringify({ name: 'x'.repeat(1024 * 1024) }), JSON_TYPE, 413, 'body_too_large'],
-    ['plain text', '{}', 'text/plain', 415, 'unsupported_media_type'],
-    ['a form', 'a=b', 'application/x-www-form-urlencoded', 415, 'unsupported_media_type'],
-    ['no content type', '{}', undefined, 415, 'unsupported_media_type'],
-    ['another charset', '{}', 'application/json; charset=latin1', 415, 'unsupported_media_type'],
-    ['a content type that only begins like JSON', '{}', 'application/json\ta', 415, 'unsupported_media_type'],
-    ['a list', '[]', JSON_TYPE, 422, 'invalid_request'],
-    ['a string', '"job"', JSON_TYPE, 422, 'invalid_request'],
-  ])('refuses a body with %s', async (_what, payload, type, status, code) => {
-    const response = await send(payload, type)
-    expect([response.statusCode, problemOf(response).code]).toEqual([status, code])
+    ['no JSON', '{"name":', JSON_TYPE, '400 malformed_request'],
+    ['trailing words', '{} {}', JSON_TYPE, '400 malformed_request'],
+    ['nothing', '', JSON_TYPE, '400 malformed_request'],
+    ['null', 'null', JSON_TYPE, '400 malformed_request'],
+    ['bytes that are not UTF-8', Buffer.from([0x22, 0xff, 0x22]), JSON_TYPE, '400 malformed_request'],
+    ['a prototype key', '{"__proto__": {"scheduler": "fake"}}', JSON_TYPE, '400 malformed_request'],
+    ['a prototype key deep inside', '{"roles": [{"env": {"constructor": {"prototype": {}}}}]}', JSON_TYPE, '400 malformed_request'],
+    ['too deep nesting', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, JSON_TYPE, '400 malformed_request'],
+    ['more than 1 MiB', JSON.stringify({ name: 'x'.repeat(1024 * 1024) }), JSON_TYPE, '413 body_too_large'],
+    ['plain text', '{}', 'text/plain', '415 unsupported_media_type'],
+    ['a form', 'a=b', 'application/x-www-form-urlencoded', '415 unsupported_media_type'],
+    ['no content type', '{}', undefined, '415 unsupported_media_type'],
+    ['another charset', '{}', 'application/json; charset=latin1', '415 unsupported_media_type'],
+    ['a content type that only begins like JSON', '{}', 'application/json\ta', '415 unsupported_media_type'],
+    ['a list', '[]', JSON_TYPE, '422 invalid_request'],
+    ['a string', '"job"', JSON_TYPE, '422 invalid_request'],
+  ])('refuses a body with %s', async (_what, payload, type, expected) => {
+    const { status, code } = problemOf(await send(payload, type))
+    expect(`${status} ${code}`).toBe(expected)
   })
 
-  it.each([JSON_TYPE, 'application/json; charset=utf-8', 'application/json;charset="UTF-8"', 'Application/JSON'])('takes the content type %s', async (type) => {
-    expect(shaped(await send(JSON.stringify(aJob()), type), job).state).toBe('queued')
-  })
+  it.each([JSON_TYPE, 'application/json; charset=utf-8', 'application/json;charset="UTF-8"', 'Application/JSON'])(
+    'takes the content type %s',
+    async (type) => {
+      expect(shaped(await send(JSON.stringify(aJob()), type), job).state).toBe('queued')
+    },
+  )
 
   it('names every fault of a body at once, with its place and what would be right', async () => {
     const body = aJob({ replica: 2, timeoutSeconds: 'long', roles: [{ command: ['true'], replicas: 0, env: { BERTH_X: 'y' } }] })
@@ -169,7 +172,10 @@ describe.skipIf(requirePostgres().missing)('bad input', () => {
     const answer = await new Promise<string>((resolve, reject) => {
       let text = ''
       const socket = connect(port, '127.0.0.1', () => socket.write(words))
-      socket.on('data', (chunk) => (text += chunk.toString())).on('close', () => resolve(text)).on('error', reject)
+      socket
+        .on('data', (chunk) => (text += chunk.toString()))
+        .on('close', () => resolve(text))
+        .on('error', reject)
     })
     expect(answer).toContain(`HTTP/1.1 ${status}`)
     expect(answer).toContain('"code":"malformed_request"')

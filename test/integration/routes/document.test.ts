@@ -15,7 +15,9 @@ describe.skipIf(requirePostgres().missing)('the OpenAPI document', () => {
   afterAll(() => api.stop())
 
   const operations = (): [string, Operation][] =>
-    Object.entries(document.paths ?? {}).flatMap(([path, item]) => Object.entries(item ?? {}).map(([method, operation]) => [`${method} ${path}`, operation as Operation] as [string, Operation]))
+    Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
+      Object.entries(item ?? {}).map(([method, operation]) => [`${method} ${path}`, operation as Operation] as [string, Operation]),
+    )
 
   it('has every address of the API with an id of its own, a summary, a tag and problems', () => {
     expect(operations().map(([name]) => name)).toEqual(

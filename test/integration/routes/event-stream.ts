@@ -14,7 +14,9 @@ export async function openStream(app: FastifyInstance, path: string, headers: Re
   if (!app.server.listening) await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
   return new Promise((resolve, reject) => {
-    request({ port, host: '127.0.0.1', path, headers: { authorization: `Bearer ${API_KEY}`, ...headers } }, resolve).on('error', reject).end()
+    request({ port, host: '127.0.0.1', path, headers: { authorization: `Bearer ${API_KEY}`, ...headers } }, resolve)
+      .on('error', reject)
+      .end()
   })
 }
 
@@ -41,7 +43,7 @@ export async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
 
 /** Looks until it is so. */
 export async function until(isSo: () => boolean, ms = 5_000): Promise<void> {
-  for (const end = Date.now() + ms; !isSo(); ) {
+  for (const end = Date.now() + ms; !isSo();) {
     if (Date.now() > end) throw new Error('it did not come to pass')
     await new Promise((resolve) => setTimeout(resolve, 10))
   }

@@ -39,7 +39,10 @@ describe.skipIf(requirePostgres().missing)('health', () => {
       expect((await app.inject('/livez')).statusCode).toBe(200)
       expect(problemOf(await app.inject('/readyz'))).toMatchObject({ status: 503, code: 'unavailable', retryable: true })
       const headers = { authorization: `Bearer ${API_KEY}` }
-      for (const response of [await app.inject({ url: '/v1/jobs', headers }), await app.inject({ method: 'POST', url: '/v1/jobs', headers, payload: aJob() })]) {
+      for (const response of [
+        await app.inject({ url: '/v1/jobs', headers }),
+        await app.inject({ method: 'POST', url: '/v1/jobs', headers, payload: aJob() }),
+      ]) {
         expect(problemOf(response)).toMatchObject({ status: 503, code: 'unavailable', retryable: true })
         expect(response.headers['retry-after']).toBe('2')
         expect(response.body).not.toMatch(/127\.0\.0\.1|ECONN|secret/)

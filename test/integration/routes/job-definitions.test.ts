@@ -26,9 +26,13 @@ describe.skipIf(requirePostgres().missing)('job definitions', () => {
   })
 
   it('are refused with every fault of the body, where it stands', async () => {
-    const problem = problemOf(await api.call('POST', '/v1/job-definitions', { body: { name: 'no/slash', job: { roles: [{ comand: [] }] }, x: 1 } }))
+    const problem = problemOf(
+      await api.call('POST', '/v1/job-definitions', { body: { name: 'no/slash', job: { roles: [{ comand: [] }] }, x: 1 } }),
+    )
     expect(problem.code).toBe('invalid_request')
-    expect(problem.errors.map(({ pointer }) => pointer)).toEqual(expect.arrayContaining(['/name', '/job/scheduler', '/job/roles/0/comand', '/x']))
+    expect(problem.errors.map(({ pointer }) => pointer)).toEqual(
+      expect.arrayContaining(['/name', '/job/scheduler', '/job/roles/0/comand', '/x']),
+    )
   })
 
   it('get a next version by PUT, and keep those before as they were', async () => {
@@ -57,7 +61,8 @@ describe.skipIf(requirePostgres().missing)('job definitions', () => {
   it('are changed by one of many that change the same version at once', async () => {
     await create('raced')
     const answers = await Promise.all(Array.from({ length: 10 }, () => replace('raced', '"raced-1"')))
-    expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([200, ...Array<number>(9).fill(412)])
+    expect(answers.filter(({ statusCode }) => statusCode === 200)).toHaveLength(1)
+    expect(answers.filter(({ statusCode }) => statusCode === 412)).toHaveLength(9)
     expect(shaped(await read('raced'), jobDefinition).version).toBe(2)
   })
 
@@ -87,8 +92,13 @@ describe.skipIf(requirePostgres().missing)('job definitions', () => {
     const retired = await read('old')
     expect(shaped(retired, jobDefinition).retiredAt).not.toBeNull()
     expect(retired.headers['etag']).not.toBe('"old-1"')
-    expect(problemOf(await api.call('POST', '/v1/jobs', { body: { definition: 'old' } }))).toMatchObject({ status: 410, code: 'definition_retired' })
-    expect(shaped(await api.call('GET', '/v1/job-definitions?limit=200'), definitionPage).items.map(({ name }) => name)).not.toContain('old')
+    expect(problemOf(await api.call('POST', '/v1/jobs', { body: { definition: 'old' } }))).toMatchObject({
+      status: 410,
+      code: 'definition_retired',
+    })
+    expect(shaped(await api.call('GET', '/v1/job-definitions?limit=200'), definitionPage).items.map(({ name }) => name)).not.toContain(
+      'old',
+    )
     expect((await create('old')).statusCode).toBe(409)
     expect((await retire('old')).statusCode).toBe(204)
     const back = shaped(await replace('old', retired.headers['etag']), jobDefinition)

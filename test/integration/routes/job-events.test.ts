@@ -62,7 +62,9 @@ describe.skipIf(requirePostgres().missing)('events of a job', () => {
   it('answer 204 when nothing is left, so that an EventSource stays away', async () => {
     const id = await finished()
     const { items } = shaped(await api.call('GET', `/v1/jobs/${id}/events`), jobEvents)
-    const response = await api.call('GET', `/v1/jobs/${id}/events`, { headers: { ...SSE, 'last-event-id': String(items.at(-1)?.sequence) } })
+    const response = await api.call('GET', `/v1/jobs/${id}/events`, {
+      headers: { ...SSE, 'last-event-id': String(items.at(-1)?.sequence) },
+    })
     expect([response.statusCode, response.body]).toEqual([204, ''])
   })
 

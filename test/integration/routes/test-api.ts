@@ -14,7 +14,11 @@ export interface TestApi {
   readonly app: FastifyInstance
   readonly berth: TestBerth
   /** Sends a request with the key. `body` is sent as JSON. */
-  call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, request?: { body?: unknown; headers?: Record<string, string> }): Promise<LightMyRequestResponse>
+  call(
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    url: string,
+    request?: { body?: unknown; headers?: Record<string, string> },
+  ): Promise<LightMyRequestResponse>
   stop(): Promise<void>
 }
 

@@ -11,9 +11,12 @@ describe('readIdempotency', () => {
     expect(readIdempotency(header, {})?.key).toBe(key)
   })
 
-  it.each(['', '""', '"open', 'two words', 'a, b', '"a", "b"', 'ключ', `"${'k'.repeat(256)}"`, '"bell\u0007"', '"bad \\escape"'])('refuses %j', (header) => {
-    expect(() => readIdempotency(header, {})).toThrow(expect.objectContaining({ code: 'malformed_request' }) as Error)
-  })
+  it.each(['', '""', '"open', 'two words', 'a, b', '"a", "b"', 'ключ', `"${'k'.repeat(256)}"`, '"bell\u0007"', '"bad \\escape"'])(
+    'refuses %j',
+    (header) => {
+      expect(() => readIdempotency(header, {})).toThrow(expect.objectContaining({ code: 'malformed_request' }) as Error)
+    },
+  )
 
   it('is nothing without the header', () => {
     expect(readIdempotency(undefined, {})).toBeNull()

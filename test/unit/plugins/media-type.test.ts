@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Problem } from '../../../src/domain/problem.ts'
+import type { Problem } from '../../../src/domain/problem.ts'
 import { chooseMediaType } from '../../../src/plugins/media-type.ts'
 
 const OFFERED = ['text/plain', 'application/x-ndjson', 'text/event-stream'] as const
@@ -21,9 +21,12 @@ describe('chooseMediaType', () => {
     expect(chooseMediaType(accept, OFFERED)).toBe(type)
   })
 
-  it.each(['application/json', 'image/*', '*/*;q=0', 'text/plain;q=0'])('refuses %j, which no type fits, and says what there is', (accept) => {
-    expect(() => chooseMediaType(accept, OFFERED)).toThrow(
-      expect.objectContaining({ code: 'not_acceptable', message: expect.stringContaining('application/x-ndjson') as string }) as Problem,
-    )
-  })
+  it.each(['application/json', 'image/*', '*/*;q=0', 'text/plain;q=0'])(
+    'refuses %j, which no type fits, and says what there is',
+    (accept) => {
+      expect(() => chooseMediaType(accept, OFFERED)).toThrow(
+        expect.objectContaining({ code: 'not_acceptable', message: expect.stringContaining('application/x-ndjson') as string }) as Problem,
+      )
+    },
+  )
 })

@@ -21,11 +21,14 @@ describe('problemFromError', () => {
     expect(problemFromError(withCode(code)).code).toBe(expected)
   })
 
-  it.each(['ECONNREFUSED', 'ECONNRESET', '57P01', '57P03', '08006', '53300', '57014', '40P01'])('says that the database is away for %s', (code) => {
-    const problem = problemFromError(withCode(code))
-    expect(problem).toMatchObject({ code: 'unavailable', retryAfterSeconds: 2 })
-    expect(problem.message).not.toContain('secret')
-  })
+  it.each(['ECONNREFUSED', 'ECONNRESET', '57P01', '57P03', '08006', '53300', '57014', '40P01'])(
+    'says that the database is away for %s',
+    (code) => {
+      const problem = problemFromError(withCode(code))
+      expect(problem).toMatchObject({ code: 'unavailable', retryAfterSeconds: 2 })
+      expect(problem.message).not.toContain('secret')
+    },
+  )
 
   it('knows the errors to which the driver gives no code', () => {
     expect(problemFromError(new Error('timeout exceeded when trying to connect')).code).toBe('unavailable')

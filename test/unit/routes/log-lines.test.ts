@@ -12,32 +12,22 @@ interface Piece {
 
 /** Records as the service gives them, read from a cursor on: what lies before it is left out. */
 function recordsOf(pieces: readonly Piece[], cursor?: string): LogRecord[] {
-  const from = cursor === undefined ? null : LogPosition.parse(cursor)
+  const from = cursor === undefined ? new LogPosition(1) : LogPosition.parse(cursor)
+  let reached = from
   const written = new Map<string, number>()
-  const records: LogRecord[] = []
-  let position = new LogPosition(1)
-  for (const { replica, bytes, attempt = 1 } of pieces) {
-    if (attempt !== position.attempt) position = new LogPosition(attempt)
+  return pieces.flatMap(({ replica, bytes, attempt = 1 }) => {
     const start = written.get(`${attempt}/${replica}`) ?? 0
     written.set(`${attempt}/${replica}`, start + bytes.length)
-    const skip = from === null ? 0 : attempt < from.attempt ? bytes.length : attempt > from.attempt ? 0 : Math.max(0, from.offset('main', replica, 'stdout') - start)
-    const before = from?.attempt === attempt ? from.copy() : position.copy()
-    for (const [key, size] of written) {
-      const [owner, index] = key.split('/').map(Number)
-      if (owner === attempt) before.advance('main', index ?? 0, 'stdout', Math.max(size, before.offset('main', index ?? 0, 'stdout')))
-    }
-    if (skip >= bytes.length) continue
-    records.push({
-      attempt,
-      role: 'main',
-      replica,
-      stream: 'stdout',
-      at: '2026-01-31T12:00:00.000Z',
-      bytes: bytes.subarray(skip),
-      cursorAt: (count) => before.cursorAt('main', replica, 'stdout', start + skip + count),
-    })
-  }
-  return records
+    if (attempt !== reached.attempt) reached = new LogPosition(attempt)
+    const skip = attempt < from.attempt ? bytes.length : Math.max(0, reached.offset('main', replica, 'stdout') - start)
+    if (skip >= bytes.length) return []
+    const before = reached.copy()
+    reached.advance('main', replica, 'stdout', start + bytes.length)
+    const cursorAt = (count: number): string => before.cursorAt('main', replica, 'stdout', start + skip + count)
+    return [
+      { attempt, role: 'main', replica, stream: 'stdout' as const, at: '2026-01-31T12:00:00.000Z', bytes: bytes.subarray(skip), cursorAt },
+    ]
+  })
 }
 
 function cut(records: readonly LogRecord[]): LogLine[] {
@@ -48,7 +38,8 @@ function cut(records: readonly LogRecord[]): LogLine[] {
 const bytesOf = ({ text, base64, partial }: LogLine): Buffer =>
   Buffer.concat([text === undefined ? Buffer.from(base64 ?? '', 'base64') : Buffer.from(text), Buffer.from(partial ? '' : '\n')])
 
-const outputOf = (lines: readonly LogLine[], replica: number): Buffer => Buffer.concat(lines.filter((line) => line.replica === replica).map(bytesOf))
+const outputOf = (lines: readonly LogLine[], replica: number): Buffer =>
+  Buffer.concat(lines.filter((line) => line.replica === replica).map(bytesOf))
 
 const text = (words: string, replica = 0): Piece => ({ replica, bytes: Buffer.from(words) })
 
@@ -84,7 +75,10 @@ describe('LogLines', () => {
 
   it('cuts a line that is longer than 1 MiB between characters, and holds no more than that', () => {
     const bytes = Buffer.from('🚢'.repeat(700_000))
-    const pieces = Array.from({ length: Math.ceil(bytes.length / 65_537) }, (_, at) => ({ replica: 0, bytes: bytes.subarray(at * 65_537, (at + 1) * 65_537) }))
+    const pieces = Array.from({ length: Math.ceil(bytes.length / 65_537) }, (_, at) => ({
+      replica: 0,
+      bytes: bytes.subarray(at * 65_537, (at + 1) * 65_537),
+    }))
     const lines = cut(recordsOf(pieces))
     expect(lines.length).toBeGreaterThan(2)
     expect(lines.every((line) => line.text !== undefined && line.partial === true)).toBe(true)
@@ -101,7 +95,12 @@ describe('LogLines', () => {
   })
 
   it('ends what an attempt left without a newline before the next attempt begins', () => {
-    const lines = cut(recordsOf([{ replica: 0, attempt: 1, bytes: Buffer.from('first') }, { replica: 0, attempt: 2, bytes: Buffer.from('second\n') }]))
+    const lines = cut(
+      recordsOf([
+        { replica: 0, attempt: 1, bytes: Buffer.from('first') },
+        { replica: 0, attempt: 2, bytes: Buffer.from('second\n') },
+      ]),
+    )
     expect(lines.map((line) => [line.attempt, line.text, line.partial])).toEqual([
       [1, 'first', true],
       [2, 'second', undefined],
@@ -115,7 +114,8 @@ describe('LogLines', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), fc.nat(), (pieces, pick) => {
         const lines = cut(recordsOf(pieces))
-        const written = (replica: number): Buffer => Buffer.concat(pieces.filter((each) => each.replica === replica).map((each) => each.bytes))
+        const written = (replica: number): Buffer =>
+          Buffer.concat(pieces.filter((each) => each.replica === replica).map((each) => each.bytes))
         for (const replica of [0, 1, 2]) expect(outputOf(lines, replica)).toEqual(written(replica))
         if (lines.length === 0) return
         const at = pick % lines.length
