@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readdirSync, rmdirSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ export async function createLocalUnderTest(isolation: Isolation, bindRoots: read
   const root = join(home, 'local')
   const installation = `t${process.pid}x${instances++}`
   const scheduler = createLocalScheduler({ installation, root, isolation, bindRoots, node: 'here' })
-  const cgroups = Object.values(detectCgroups(installation).folders)
+  const { hierarchies, prefix } = detectCgroups(installation)
   let volumes = 0
   return {
     scheduler,
@@ -30,7 +30,7 @@ export async function createLocalUnderTest(isolation: Isolation, bindRoots: read
       attempts: entriesOf(join(root, 'attempts')).length,
       bells: entriesOf(join(root, 'bells')).length,
       trash: entriesOf(join(root, 'trash')).length,
-      cgroups: cgroups.flatMap(foldersIn).length,
+      cgroups: Object.values(hierarchies).flatMap(entriesOf).filter((name) => name.startsWith(prefix)).length,
       processes: readProcesses().filter(({ pid }) => commandLine(pid).includes(root)).length,
     }),
     dispose: async () => {
@@ -39,7 +39,6 @@ export async function createLocalUnderTest(isolation: Isolation, bindRoots: read
         await scheduler.cancel({ attemptId, graceSeconds: 0 }, never)
         await scheduler.remove({ attemptId, graceSeconds: 0 }, never)
       }
-      for (const folder of new Set(cgroups)) rmdirSync(folder)
       await rm(home, { recursive: true })
     },
   }
@@ -48,9 +47,6 @@ export async function createLocalUnderTest(isolation: Isolation, bindRoots: read
 let instances = 0
 
 const entriesOf = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : [])
-
-const foldersIn = (folder: string): string[] =>
-  readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name)
 
 function commandLine(pid: number): string {
   try {

@@ -11,7 +11,9 @@ import { errorCode } from './errors.ts'
  */
 export function openBindSource(path: string, access: 'ro' | 'rw', roots: readonly BindRoot[]): number {
   const allowed = roots.find(({ root, readOnly }) => (path === root || isUnder(root, path)) && (access === 'ro' || !readOnly))
-  if (allowed === undefined) throw refusal(`${path}: not below a folder that this scheduler may bind with access ${access}`)
+  if (allowed === undefined || path.split('/').includes('..')) {
+    throw refusal(`${path}: not below a folder that this scheduler may bind with access ${access}`)
+  }
   const parts = path.slice(allowed.root.length).split('/').filter((part) => part !== '')
   let descriptor = openPart(allowed.root, OPEN_ROOT, path)
   for (const part of parts) {

@@ -9,8 +9,10 @@ import type { LocalReplica } from './render.ts'
 /** Where this machine lets us make control groups, and for which limits. */
 export interface Cgroups {
   readonly limits: readonly CgroupLimit[]
-  /** Folder of this installation for each limit; all the same one under cgroup v2. */
-  readonly folders: Readonly<Partial<Record<CgroupLimit, string>>>
+  /** Folder in which the groups for each limit are made; all the same one under cgroup v2. */
+  readonly hierarchies: Readonly<Partial<Record<CgroupLimit, string>>>
+  /** Begins the name of every group of this installation. */
+  readonly prefix: string
 }
 
 export type CgroupLimit = Extract<ResourceLimit, 'cpus' | 'memoryMiB' | 'pids'>
@@ -21,33 +23,34 @@ export interface ReplicaCgroups {
   readonly oomFacts: string
 }
 
-/** Finds out by making a group and setting each limit, so that only what works is promised. Makes nothing that stays but its own folder. */
+/** Finds out by making a group and setting each limit, so that only what works is promised. Nothing of that stays. */
 export function detectCgroups(installation: string, mountPoint = '/sys/fs/cgroup'): Cgroups {
   const unified = existsSync(join(mountPoint, 'cgroup.controllers'))
   if (unified) enableControllers(mountPoint)
-  const folders: Partial<Record<CgroupLimit, string>> = {}
+  const prefix = `berth-${installation}-`
+  const hierarchies: Partial<Record<CgroupLimit, string>> = {}
   for (const limit of CGROUP_LIMITS) {
-    const folder = join(mountPoint, unified ? '' : V1_CONTROLLERS[limit], `berth-${installation}`)
-    if (settable(folder, limit)) folders[limit] = folder
+    const hierarchy = join(mountPoint, unified ? '' : V1_CONTROLLERS[limit])
+    if (canSet(limit, hierarchy, `${prefix}probe-${process.pid}`)) hierarchies[limit] = hierarchy
   }
-  return { limits: CGROUP_LIMITS.filter((limit) => folders[limit] !== undefined), folders }
+  return { limits: CGROUP_LIMITS.filter((limit) => hierarchies[limit] !== undefined), hierarchies, prefix }
 }
 
 /** Folders of the groups that the limits of a replica need. */
 export function cgroupFolders(cgroups: Cgroups, name: string, limits: LocalReplica['limits']): string[] {
-  return [...new Set(wantedLimits(cgroups, limits).map((limit) => join(cgroups.folders[limit] ?? '', name)))]
+  return [...new Set(wantedLimits(cgroups, limits).map((limit) => cgroupFolder(cgroups, name, limit)))]
 }
 
 /** Makes those groups, with the limits set. May be repeated. */
 export async function makeCgroups(cgroups: Cgroups, name: string, limits: LocalReplica['limits']): Promise<ReplicaCgroups> {
   const wanted = wantedLimits(cgroups, limits)
   for (const limit of wanted) {
-    const folder = join(cgroups.folders[limit] ?? '', name)
+    const folder = cgroupFolder(cgroups, name, limit)
     await mkdir(folder, { recursive: true })
     for (const [file, value] of limitFiles(folder, limit, limits[limit] ?? 0)) await writeFile(join(folder, file), value)
   }
-  const memory = wanted.includes('memoryMiB') ? join(cgroups.folders.memoryMiB ?? '', name) : null
-  return { folders: cgroupFolders(cgroups, name, limits), oomFacts: memory === null ? '' : oomFacts(memory) }
+  const limited = wanted.includes('memoryMiB')
+  return { folders: cgroupFolders(cgroups, name, limits), oomFacts: limited ? oomFacts(cgroupFolder(cgroups, name, 'memoryMiB')) : '' }
 }
 
 /** Takes away groups. One in which a process is still ending is tried again for a while, and stays if that does not end. */
@@ -69,6 +72,9 @@ export async function processesIn(folder: string): Promise<number[]> {
 
 const wantedLimits = (cgroups: Cgroups, limits: LocalReplica['limits']): CgroupLimit[] =>
   cgroups.limits.filter((limit) => limits[limit] !== null)
+
+const cgroupFolder = ({ hierarchies, prefix }: Cgroups, name: string, limit: CgroupLimit): string =>
+  join(hierarchies[limit] ?? '', `${prefix}${name}`)
 
 const CGROUP_LIMITS: readonly CgroupLimit[] = ['cpus', 'memoryMiB', 'pids']
 const V1_CONTROLLERS: Readonly<Record<CgroupLimit, string>> = { cpus: 'cpu', memoryMiB: 'memory', pids: 'pids' }
@@ -99,16 +105,14 @@ const UNIFIED_MEMORY = ['memory.max', 'memory.swap.max', '0'] as const
 const oomFacts = (folder: string): string =>
   join(folder, existsSync(join(folder, 'memory.events')) ? 'memory.events' : 'memory.oom_control')
 
-function settable(parent: string, limit: CgroupLimit): boolean {
-  const probe = join(parent, `probe-${process.pid}`)
-  if (!existsSync(join(parent, '..', 'cgroup.procs'))) return false
+function canSet(limit: CgroupLimit, hierarchy: string, name: string): boolean {
+  if (!existsSync(join(hierarchy, 'cgroup.procs'))) return false
+  const probe = join(hierarchy, name)
   try {
-    mkdirSync(parent, { recursive: true })
-    if (existsSync(join(parent, 'cgroup.controllers'))) enableControllers(parent)
     mkdirSync(probe, { recursive: true })
     const files = limitFiles(probe, limit, 64)
     for (const [file, value] of files) writeFileSync(join(probe, file), value)
-    return files.length > 0 && existsSync(join(probe, files[0]?.[0] ?? ''))
+    return true
   } catch {
     return false
   } finally {

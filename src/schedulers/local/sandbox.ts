@@ -61,7 +61,8 @@ export function sandboxArguments(plan: SandboxPlan, machine: MachineView): strin
 const SEPARATION = ['--unshare-pid', '--unshare-ipc', '--die-with-parent', '--cap-drop', 'ALL']
 
 /** Name resolution keeps its files under /run on many machines; sockets there are not for jobs. */
-const NAME_SERVICES = ['/run/systemd/resolve', '/run/resolvconf', '/run/NetworkManager/resolv.conf'].flatMap((path) => ['--ro-bind-try', path, path])
+const NAME_SERVICES = ['/run/systemd/resolve', '/run/resolvconf', '/run/NetworkManager/resolv.conf']
+  .flatMap((path) => ['--ro-bind-try', path, path])
 
 function machineEntry(path: string, machine: MachineView): string[] {
   switch (machine.kindOf(path)) {

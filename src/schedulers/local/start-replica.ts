@@ -37,17 +37,17 @@ export async function startReplica(request: LocalRequest, { replica, cgroups }: 
     const launcher = request.isolation === 'links'
       ? LINKED_LAUNCHER
       : ['bwrap', ...sandboxArguments(sandboxPlan(replica, { ...place, folder, descriptors }), thisMachine), '--', 'sh']
-    const { folders, oomFacts } = cgroups
     const files = [tombstoneFile(place.root, request.attemptId), bellFile(place.root, request.attemptId)]
-    await supervise([...files, folders.join(':'), oomFacts, ...launcher], folder, descriptors)
+    await supervise([...files, cgroups.folders.join(':'), cgroups.oomFacts, ...launcher], folder, descriptors)
+  } catch (error) {
+    if (await exists(folder)) throw error
+    throw new SchedulerError('conflict', `${replica.role}/${replica.index} was removed before it started`, { cause: error })
   } finally {
     for (const descriptor of descriptors) closeSync(descriptor)
   }
-  if (await readStart(folder) === null) {
-    if (!await exists(folder)) throw new SchedulerError('conflict', `${replica.role}/${replica.index} was removed before it started`)
-    throw new SchedulerError('unavailable', `the supervisor of ${replica.role}/${replica.index} did not start`)
-  }
   await unlink(join(folder, REPLICA_FILES.launch)).catch(() => {})
+  if (await readStart(folder) !== null) return
+  throw new SchedulerError('unavailable', `the supervisor of ${replica.role}/${replica.index} did not start`)
 }
 
 const SUPERVISOR = fileURLToPath(new URL('./supervise.sh', import.meta.url))
