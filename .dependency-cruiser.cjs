@@ -2,6 +2,7 @@
  * Who may import whom (CONTRIBUTING.md). Each room of src has a list of what it may use; whatever is not listed is
  * refused, so that a new room or a new package has to be let in by name.
  */
+const http = ['fastify', 'fastify-plugin', 'fastify-type-provider-zod', 'openapi-types', 'prom-client', 'zod']
 const rooms = {
   domain: { rooms: [], packages: ['zod', 'typeid-js'] },
   config: { rooms: ['domain'], packages: ['zod'] },
@@ -11,8 +12,8 @@ const rooms = {
   queue: { rooms: ['domain'], packages: ['bullmq', 'ioredis', 'pg', 'pino'] },
   services: { rooms: ['domain', 'db', 'queue', 'mounts'], packages: ['pg', 'kysely', 'pino'], files: ['src/schedulers/scheduler.ts'] },
   workers: { rooms: ['domain', 'services', 'queue'], packages: ['pino'] },
-  plugins: { rooms: ['domain', 'services'], packages: ['fastify', 'fastify-plugin', 'fastify-type-provider-zod', '@fastify/swagger', '@fastify/swagger-ui', 'openapi-types', 'prom-client', 'zod'] },
-  routes: { rooms: ['domain', 'services', 'plugins'], packages: ['fastify', 'fastify-plugin', 'fastify-type-provider-zod', 'openapi-types', 'prom-client', 'zod'] },
+  plugins: { rooms: ['domain', 'services'], packages: [...http, '@fastify/swagger', '@fastify/swagger-ui'] },
+  routes: { rooms: ['domain', 'services', 'plugins'], packages: http },
 }
 
 const schedulers = {
@@ -34,12 +35,21 @@ const allowance = (name, room, packages) => ({
   comment: `src/${name} may use only what .dependency-cruiser.cjs lists for it.`,
   severity: 'error',
   from: { path: `^src/${name}/` },
-  to: { pathNot: [`^src/${name}/`, '^src/crash-point[.]ts$', ...room, ...packages.map((name) => `^node_modules/(@types/)?${name}/`)], dependencyTypesNot: ['core'] },
+  to: {
+    pathNot: [`^src/${name}/`, '^src/crash-point[.]ts$', ...room, ...packages.map((name) => `^node_modules/(@types/)?${name}/`)],
+    dependencyTypesNot: ['core'],
+  },
 })
 
 module.exports = {
   forbidden: [
-    { name: 'no-cycle', comment: 'Modules that import each other cannot be read one at a time.', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'no-cycle',
+      comment: 'Modules that import each other cannot be read one at a time.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
     { name: 'resolvable', comment: 'The module is not there.', severity: 'error', from: {}, to: { couldNotResolve: true } },
     {
       name: 'src-alone',
@@ -62,7 +72,13 @@ module.exports = {
       from: { path: '^src/', pathNot: ['^src/schedulers/', '^src/deps[.]ts$'] },
       to: { path: '^src/schedulers/[^/]+/' },
     },
-    { name: 'rooms-do-not-know-the-house', comment: 'app, main, deps and config compose; rooms are composed.', severity: 'error', from: { path: '^src/[^/]+/' }, to: { path: own, pathNot: '^src/crash-point[.]ts$' } },
+    {
+      name: 'rooms-do-not-know-the-house',
+      comment: 'app, main, deps and config compose; rooms are composed.',
+      severity: 'error',
+      from: { path: '^src/[^/]+/' },
+      to: { path: own, pathNot: '^src/crash-point[.]ts$' },
+    },
     ...Object.entries(homes).map(([pattern, path]) => ({
       name: `home-of-${pattern.replace(/[^a-z]+/g, '-')}`,
       comment: `Only ${path} may use it.`,
@@ -70,9 +86,19 @@ module.exports = {
       from: { path: '^src/', pathNot: path },
       to: { path: `^node_modules/(@types/)?(${pattern})` },
     })),
-    ...Object.entries(rooms).map(([name, room]) => allowance(name, [...room.rooms.map((other) => `^src/${other}/`), ...(room.files ?? [])], room.packages)),
-    ...Object.entries(schedulers).map(([name, room]) => allowance(`schedulers/${name}`, ['^src/domain/', '^src/schedulers/scheduler[.]ts$'], room.packages)),
-    { name: 'scheduler-contract', comment: 'The contract knows the domain alone.', severity: 'error', from: { path: '^src/schedulers/[^/]+[.]ts$' }, to: { pathNot: ['^src/domain/'] } },
+    ...Object.entries(rooms).map(([name, { rooms: others, files = [], packages }]) =>
+      allowance(name, [...others.map((other) => `^src/${other}/`), ...files], packages),
+    ),
+    ...Object.entries(schedulers).map(([name, { packages }]) =>
+      allowance(`schedulers/${name}`, ['^src/domain/', '^src/schedulers/scheduler[.]ts$'], packages),
+    ),
+    {
+      name: 'scheduler-contract',
+      comment: 'The contract knows the domain alone.',
+      severity: 'error',
+      from: { path: '^src/schedulers/[^/]+[.]ts$' },
+      to: { pathNot: ['^src/domain/'] },
+    },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

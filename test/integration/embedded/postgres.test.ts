@@ -7,9 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../../src/embedded/postgres.ts'
+import { requireRoot } from '../../support/requirements.ts'
 import { endProcess } from '../../support/tied-process.ts'
 
-const isRoot = process.getuid?.() === 0
+const root = requireRoot()
 const base = mkdtempSync(join(tmpdir(), 'berth-embedded-'))
 chmodSync(base, 0o755)
 let count = 0
@@ -152,7 +153,7 @@ describe('the embedded PostgreSQL', () => {
     expect(await ask((await start(dataDir)).url, 'SELECT 1')).toEqual([1])
   })
 
-  it.skipIf(!isRoot)('runs as an unprivileged user under root, also behind a folder that is closed to that user', async () => {
+  it.skipIf(root.missing)('runs as an unprivileged user under root, also behind a folder that is closed to that user', async () => {
     const closed = freshDir()
     mkdirSync(closed, { mode: 0o700 })
     const dataDir = join(closed, 'data')
