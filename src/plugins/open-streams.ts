@@ -26,6 +26,8 @@ export const openStreams = fp(
       },
       open(reply: FastifyReply, headers: Readonly<Record<string, string>>) {
         const writer = createStreamWriter(reply, headers)
+        // A client that is gone already closes no second time.
+        if (writer.signal.aborted) return writer
         writers.add(writer)
         reply.raw.once('close', () => writers.delete(writer))
         return writer

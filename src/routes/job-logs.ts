@@ -42,6 +42,8 @@ export const jobLogRoutes: FastifyPluginAsyncZod<RouteOptions> = async (app, { d
       void reply.header('vary', 'accept')
       const writer = app.openStreams.open(reply, HEADERS_OF[type])
       writer.signal.addEventListener('abort', () => stop.abort(), { once: true })
+      // The client may have gone while the first record was waited for.
+      if (writer.signal.aborted) stop.abort()
       await send(type, { writer, records, request })
       return reply
     },

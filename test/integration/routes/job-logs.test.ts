@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { buffer, text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LogStream } from '../../../src/domain/attempt.ts'
@@ -6,7 +8,7 @@ import { appendLog, logSizes } from '../../../src/db/statements/append-log.ts'
 import { logLine } from '../../../src/routes/schemas/log-line.ts'
 import { requirePostgres } from '../../support/requirements.ts'
 import { collect, openStream, readStream, until } from './event-stream.ts'
-import { aJob, createTestApi, problemOf, type TestApi } from './test-api.ts'
+import { aJob, API_KEY, createTestApi, problemOf, type TestApi } from './test-api.ts'
 
 interface Line {
   readonly replica: number
@@ -158,6 +160,26 @@ describe.skipIf(requirePostgres().missing)('output of a job', () => {
     const { id } = await submit()
     expect(problemOf(await api.call('GET', `/v1/jobs/${id}/logs?cursor=junk`))).toMatchObject({ status: 400 })
     expect(problemOf(await api.call('GET', `/v1/jobs/${id}/logs`, { headers: { accept: 'image/png' } }))).toMatchObject({ status: 406 })
+  })
+
+  it('stops being read when the client goes before anything was said', async () => {
+    const { id } = await submit()
+    const { signals } = api.berth.deps
+    const listen = signals.listen.bind(signals)
+    let open = 0
+    signals.listen = (topic) => {
+      const bell = listen(topic)
+      open += 1
+      return { next: bell.next.bind(bell), close: () => ((open -= 1), bell.close()) }
+    }
+    const { port } = api.app.server.address() as AddressInfo
+    const socket = connect(port, '127.0.0.1')
+    socket.write(`GET /v1/jobs/${id}/logs?follow HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${API_KEY}\r\n\r\n`)
+    await until(() => open > 0)
+    socket.destroy()
+    await until(() => open === 0)
+    expect(api.app.openStreams.size).toBe(0)
+    signals.listen = listen
   })
 
   it('stops being read when a following client goes', async () => {
