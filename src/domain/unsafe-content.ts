@@ -7,35 +7,26 @@ import { REQUEST_LIMITS } from './request-limits.ts'
  */
 export function unsafeContent(body: unknown): Fault[] {
   const faults: Fault[] = []
-  const visit = (value: unknown, path: readonly PropertyKey[]): void => {
-    if (path.length > REQUEST_LIMITS.jsonDepth) {
-      faults.push({
-        pointer: jsonPointer(path),
-        code: 'too_deep',
-        detail: `must not be nested deeper than ${REQUEST_LIMITS.jsonDepth} levels`,
-      })
-    } else if (typeof value === 'string') {
-      if (UNSAFE_TEXT.test(value)) faults.push(unsafeText(path))
-    } else if (Array.isArray(value)) {
-      value.forEach((item, index) => visit(item, [...path, index]))
-    } else if (typeof value === 'object' && value !== null) {
-      for (const key of Object.keys(value)) visitKey(key, [...path, key])
-      for (const [key, item] of Object.entries(value)) visit(item, [...path, key])
+  const path: PropertyKey[] = []
+  const report = (code: string, detail: string): void => void faults.push({ pointer: jsonPointer(path), code, detail })
+  const visit = (value: unknown): void => {
+    if (typeof value === 'string' && UNSAFE_TEXT.test(value)) report(...UNSAFE)
+    if (typeof value !== 'object' || value === null) return
+    if (path.length >= REQUEST_LIMITS.jsonDepth) return report(...TOO_DEEP)
+    for (const [key, item] of Object.entries(value)) {
+      path.push(key)
+      if (UNSAFE_TEXT.test(key)) report(...UNSAFE)
+      if (key === '__proto__') report('unsafe_name', 'nothing may be named "__proto__"')
+      visit(item)
+      path.pop()
     }
   }
-  const visitKey = (key: string, path: readonly PropertyKey[]): void => {
-    if (UNSAFE_TEXT.test(key)) faults.push(unsafeText(path))
-    if (key === '__proto__') faults.push({ pointer: jsonPointer(path), code: 'unsafe_name', detail: 'nothing may be named "__proto__"' })
-  }
-  visit(body, [])
+  visit(body)
   return faults
 }
 
+const UNSAFE = ['unsafe_text', 'must be whole Unicode text without NUL characters'] as const
+const TOO_DEEP = ['too_deep', `must not be nested deeper than ${REQUEST_LIMITS.jsonDepth} levels`] as const
+
 /** With `u`, a surrogate that has its partner is one character and does not match. */
 const UNSAFE_TEXT = /[\0\p{Surrogate}]/u
-
-const unsafeText = (path: readonly PropertyKey[]): Fault => ({
-  pointer: jsonPointer(path),
-  code: 'unsafe_text',
-  detail: 'must be whole Unicode text without NUL characters',
-})
