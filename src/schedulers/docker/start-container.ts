@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { crashPoint } from '../../crash-point.ts'
 import type { FailureReason } from '../../domain/failure-reason.ts'
-import type { ContainerCreateBody, DockerContainer } from './docker-request.ts'
+import { ensureNetwork } from './attempt-network.ts'
+import type { DockerContainer } from './docker-request.ts'
 import { EngineError, statusOf, type Engine } from './engine.ts'
 import { assertClaimed, refusal, takenOver } from './errors.ts'
 import { inspectContainer, neverStarted, type InspectedContainer } from './find-containers.ts'
@@ -11,32 +12,44 @@ import type { Submission } from './submission.ts'
  * Starts a container that was seen as `created`, by its name.
  * @throws SchedulerError `conflict` if the name is gone, `rejected` if the daemon could not start it
  */
-export async function startContainer({ engine, context: { signal } }: Submission, { name, create }: DockerContainer): Promise<void> {
+export async function startContainer(submission: Submission, container: DockerContainer): Promise<void> {
+  const { engine, native, context: { signal } } = submission
+  for (let round = 0; ; round++) {
+    const error = await tryStart(submission, container)
+    if (error === null) return
+    const failed = await findUnstarted(submission, container.name, error)
+    if (failed === null) return
+    const failure = await causeOf(engine, { ...container, error }, failed)
+    // A race for the network leaves two of its name for a moment, and a clean-up on the machine takes it while nobody uses it.
+    if (failure !== 'system_error' || native.network === null || round >= NETWORK_ROUNDS) throw refusal(error, failure)
+    await sleep(100)
+    await ensureNetwork(engine, native, signal)
+  }
+}
+
+const NETWORK_ROUNDS = 3
+
+async function tryStart({ engine, context: { signal } }: Submission, { name }: DockerContainer): Promise<EngineError | null> {
   assertClaimed(signal)
   crashPoint('docker.start.before')
   try {
     // Not aborted with the claim: a start that was cut off would be one of which nobody knows.
     await engine.call({ method: 'POST', path: `/containers/${name}/start`, signal: new AbortController().signal, deadlineMs: 120_000 })
     crashPoint('docker.start.after')
+    return null
   } catch (error) {
-    if (!(error instanceof EngineError)) throw error
-    await judge(engine, { name, create, error }, signal)
+    if (error instanceof EngineError) return error
+    throw error
   }
 }
 
-interface FailedStart {
-  readonly name: string
-  readonly create: ContainerCreateBody
-  readonly error: EngineError
-}
-
-async function judge(engine: Engine, start: FailedStart, signal: AbortSignal): Promise<void> {
-  const { name, error } = start
+/** The container that did not start; null if it did start in the end. */
+async function findUnstarted({ engine, context }: Submission, name: string, error: EngineError): Promise<InspectedContainer | null> {
   for (let look = 0; look < LOOKS; look++) {
-    const container = await inspectContainer(engine, name, signal)
+    const container = await inspectContainer(engine, name, context.signal)
     if (container === null) throw takenOver()
-    if (!neverStarted({ status: container.State.Status })) return
-    if (error.statusCode !== null) throw refusal(error, await causeOf(engine, start, container))
+    if (!neverStarted({ status: container.State.Status })) return null
+    if (error.statusCode !== null) return container
     await sleep(250)
   }
   throw error
@@ -44,6 +57,8 @@ async function judge(engine: Engine, start: FailedStart, signal: AbortSignal): P
 
 /** For a start without an answer: it may be inside of the daemon still. */
 const LOOKS = 20
+
+type FailedStart = DockerContainer & { readonly error: EngineError }
 
 /**
  * Told apart by what the daemon noted as exit code: 127 and 126 are a command that is not there or not executable; none at

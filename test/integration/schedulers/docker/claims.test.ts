@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import type { AttemptSpec } from '../../../../src/domain/attempt.ts'
 import { createDockerScheduler } from '../../../../src/schedulers/docker/docker-scheduler.ts'
+import { statusOf } from '../../../../src/schedulers/docker/engine.ts'
 import { renderAttempt } from '../../../../src/schedulers/docker/render.ts'
 import { BenchOfJobs, handleOf, patience, volumeAt } from '../../../contract/bench-of-jobs.ts'
 import { createDockerUnderTest } from '../../../support/docker.ts'
@@ -98,11 +99,33 @@ describe.skipIf(daemon.missing)('the rename fence', () => {
   test('makes one network when two submits race', async () => {
     const { installation } = tested
     const other = createDockerScheduler({ installation, host: daemon.host, bindRoots: [], devices: [], registries: {} })
-    const before = await tested.leftovers()
+    for (let round = 0; round < 4; round++) {
+      const before = await tested.leftovers()
+      const spec = jobs.shell('true', { replicas: 2 })
+      await Promise.all([jobs.submit(spec), other.submit(renderAttempt(spec), patience())])
+      expect((await tested.leftovers())['networks']).toBe((before['networks'] ?? 0) + 1)
+      expect((await jobs.ended(spec)).map(({ phase }) => phase)).toEqual(['succeeded', 'succeeded'])
+      await tested.scheduler.remove(handleOf(spec), signal)
+    }
+  })
+
+  test('gets over two networks of one name, which old daemons allow', async () => {
     const spec = jobs.shell('true', { replicas: 2 })
-    await Promise.all([jobs.submit(spec), other.submit(renderAttempt(spec), patience())])
-    expect((await tested.leftovers())['networks']).toBe((before['networks'] ?? 0) + 1)
-    expect((await jobs.ended(spec)).map(({ phase }) => phase)).toEqual(['succeeded', 'succeeded'])
+    const body = { ...renderAttempt(spec).network, CheckDuplicate: false }
+    await tested.engine.call({ method: 'POST', path: '/networks/create', body, signal })
+    await tested.engine.call({ method: 'POST', path: '/networks/create', body, signal }).catch((error: unknown) => expect(statusOf(error)).toBe(409))
+    expect((await jobs.complete(spec)).map(({ phase }) => phase)).toEqual(['succeeded', 'succeeded'])
+    await tested.scheduler.remove(handleOf(spec), signal)
+    expect((await tested.engine.call<object[]>({ method: 'GET', path: '/networks', query: { filters: { name: [body.Name ?? ''] } }, signal }))).toEqual([])
+  })
+
+  test('makes the network again that was taken away between create and start', async () => {
+    const spec = jobs.shell('true', { replicas: 2 })
+    const body = renderAttempt(spec).network ?? { Name: '' }
+    await tested.engine.call({ method: 'POST', path: '/networks/create', body, signal })
+    await leave(spec)
+    await tested.engine.call({ method: 'DELETE', path: `/networks/${body.Name}`, signal })
+    expect((await jobs.complete(spec)).map(({ phase }) => phase)).toEqual(['succeeded', 'succeeded'])
   })
 
   test('keeps away from a container of another owner that has the name', async () => {
