@@ -1,8 +1,10 @@
-import { createPostgresBackend, Queue, Worker, type WorkerOptions } from 'bullmq'
-import { Redis, type RedisOptions } from 'ioredis'
+import type { Queue, Worker } from 'bullmq'
 import type { Logger } from 'pino'
 import type { Doorbell } from '../domain/doorbell.ts'
 import { withDeadline } from './deadline.ts'
+import { CALL_MS, createQueueClients, type QueueBackend, type QueueClients } from './queue-clients.ts'
+
+export type { QueueBackend }
 
 /** Carries doorbells to whichever worker is free. It may lose, repeat and reorder them: Postgres is the truth. */
 export interface DoorbellQueue {
@@ -16,27 +18,15 @@ export interface DoorbellQueue {
   close(): Promise<void>
 }
 
-export type QueueBackend = { readonly kind: 'redis'; readonly url: string } | { readonly kind: 'postgres'; readonly url: string }
-
-const NAME = 'attempts'
-const CALL_MS = 2_000
 const CLOSE_MS = 8_000
-
-/** A worker that died is noticed within 15 s; the sweeper is faster, so this only tidies the queue. */
-const WORKER = {
-  lockDuration: 10_000,
-  stalledInterval: 5_000,
-  maxStalledCount: 1_000,
-} as const
+const REPLACE_MS = 1_000
 
 /** @param prefix keeps installations apart that share a Redis. */
 export function createDoorbellQueue(backend: QueueBackend, prefix: string, log: Logger): DoorbellQueue {
-  const open = backend.kind === 'redis' ? redisQueue(backend.url, prefix) : postgresQueue(backend.url)
-  const queue = open.queue()
-  const workers: Worker[] = []
+  const clients = createQueueClients(backend, prefix)
+  const producer = lastingProducer(clients, log)
+  const consumers: { close(): Promise<void> }[] = []
   const stopped = new AbortController()
-  queue.on('error', (error) => log.debug({ err: error }, 'the queue is not reachable; the sweeper will ring again'))
-
   return {
     async ring(doorbells) {
       const jobs = doorbells.map(({ attemptId, ring }) => ({
@@ -44,65 +34,77 @@ export function createDoorbellQueue(backend: QueueBackend, prefix: string, log: 
         data: { attemptId },
         opts: { jobId: `${attemptId}-${ring}`, removeOnComplete: true, removeOnFail: true, attempts: 1 },
       }))
-      await withDeadline(queue.addBulk(jobs), CALL_MS, 'ringing')
+      await producer.call((queue) => queue.addBulk(jobs), 'ringing')
     },
     listen(concurrency, answer) {
-      const worker = open.worker(concurrency, async (attemptId) => answer(attemptId, stopped.signal))
-      worker.on('error', (error) => log.debug({ err: error }, 'a queue worker lost its connection'))
-      workers.push(worker)
+      const consume = (): Worker => clients.consumer(concurrency, (attemptId) => answer(attemptId, stopped.signal))
+      consumers.push(lastingConsumer(consume, clients, log))
     },
     async ping() {
-      await withDeadline(queue.getJobCounts('wait'), CALL_MS, 'the queue')
+      await producer.call((queue) => queue.getJobCounts('wait'), 'the queue')
     },
     async close() {
       stopped.abort(new Error('this worker is shutting down'))
-      const closing = Promise.allSettled([...workers.map((worker) => worker.close()), queue.close()])
+      const closing = Promise.allSettled([...consumers.map((consumer) => consumer.close()), producer.close()])
       await withDeadline(closing, CLOSE_MS, 'closing the queue').catch((error: unknown) => log.warn({ err: error }, 'the queue did not close'))
-      open.disconnect()
+      clients.disconnect()
     },
   }
 }
 
-interface OpenQueue {
-  queue(): Queue
-  worker(concurrency: number, answer: (attemptId: string) => Promise<void>): Worker
-  disconnect(): void
+interface LastingProducer {
+  call(act: (queue: Queue) => Promise<unknown>, what: string): Promise<void>
+  close(): Promise<void>
 }
 
-/** Producers fail fast; consumers wait for ever, as BullMQ demands. They never share a connection. */
-function redisQueue(url: string, prefix: string): OpenQueue {
-  const connections: Redis[] = []
-  const connect = (options: RedisOptions): Redis => {
-    const connection = new Redis(url, options)
-    connection.on('error', () => undefined)
-    connections.push(connection)
-    return connection
+function lastingProducer(clients: QueueClients, log: Logger): LastingProducer {
+  const open = (): Queue => {
+    const queue = clients.producer()
+    queue.on('error', (error) => log.debug({ err: error }, 'the queue is not reachable; the sweeper will ring again'))
+    return queue
   }
+  let current = open()
   return {
-    queue: () => {
-      const connection = connect({
-        enableOfflineQueue: false,
-        maxRetriesPerRequest: 1,
-        commandTimeout: CALL_MS,
-        autoResendUnfulfilledCommands: false,
-      })
-      return new Queue(NAME, { connection, prefix, skipWaitingForReady: true, skipMetasUpdate: true })
+    async call(act, what) {
+      const used = current
+      try {
+        await withDeadline(act(used), CALL_MS, what)
+      } catch (error) {
+        if (!clients.recover && used === current) {
+          current = open()
+          used.close().catch(() => undefined)
+        }
+        throw error
+      }
     },
-    worker: (concurrency, answer) => {
-      const connection = connect({ maxRetriesPerRequest: null })
-      const options: WorkerOptions = { ...WORKER, connection, prefix, concurrency }
-      return new Worker(NAME, (job) => answer(job.data.attemptId), options)
-    },
-    disconnect: () => connections.forEach((connection) => connection.disconnect()),
+    close: () => current.close(),
   }
 }
 
-function postgresQueue(url: string): OpenQueue {
-  const connection = { connectionString: url, max: 4, migrate: true, keepAlive: true, connectionTimeoutMillis: 3_000 }
+function lastingConsumer(consume: () => Worker, clients: QueueClients, log: Logger): { close(): Promise<void> } {
+  let closed = false
+  let current: Worker | undefined
+  const open = (): void => {
+    if (closed) return
+    const worker = consume()
+    current = worker
+    worker.on('error', (error) => broke(worker, error))
+    worker.waitUntilReady().catch((error: unknown) => broke(worker, error))
+  }
+  const broke = (worker: Worker, error: unknown): void => {
+    if (closed || worker !== current) return
+    log.debug({ err: error }, 'a queue worker lost its connection')
+    if (clients.recover) return
+    current = undefined
+    // What it is doing goes on; only that it is done will not be told to the queue, which rings once more then.
+    worker.close(true).catch(() => undefined)
+    setTimeout(open, REPLACE_MS).unref()
+  }
+  open()
   return {
-    queue: () => new Queue(NAME, { connection }, createPostgresBackend) as unknown as Queue,
-    worker: (concurrency, answer) =>
-      new Worker(NAME, (job) => answer(job.data.attemptId), { ...WORKER, connection, concurrency }, createPostgresBackend) as unknown as Worker,
-    disconnect: () => undefined,
+    async close() {
+      closed = true
+      await current?.close()
+    },
   }
 }

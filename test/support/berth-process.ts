@@ -12,6 +12,7 @@ export interface BerthProcess {
   readonly address: string
   /** Resolves when it has ended, by itself or not: the signal, or the exit code. */
   readonly ended: Promise<NodeJS.Signals | number>
+  alive(): boolean
   /** Lines of its log, parsed; at most the last 5000. */
   readonly lines: readonly LogEntry[]
   /** SIGKILL. */
@@ -71,6 +72,7 @@ export async function startBerthProcess(env: Readonly<Record<string, string>>): 
     address: outcome,
     ended,
     lines,
+    alive: () => child.exitCode === null && child.signalCode === null,
     kill: () => endProcess(child, 'SIGKILL'),
     pause: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),

@@ -8,11 +8,18 @@ const HOME = fileURLToPath(new URL('../..', import.meta.url))
 const CACHE = join(HOME, 'node_modules/.cache/berth')
 const KEPT_MS = 24 * 3600_000
 
+let built: Promise<string> | undefined
+
 /**
  * Path of a `main.js` made from src as it is now. Compiled ahead, since a test starts a hundred processes; in a place of its
  * own, since `dist` may be older than src, or be written at this moment.
  */
-export async function builtBerth(): Promise<string> {
+export function builtBerth(): Promise<string> {
+  built ??= buildOnce()
+  return built
+}
+
+async function buildOnce(): Promise<string> {
   const sources = await readSources()
   const hash = createHash('sha256')
   for (const { path, text } of sources) hash.update(`${path}\0${text}\0`)

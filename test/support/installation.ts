@@ -6,6 +6,7 @@ import { Engine } from '../../src/schedulers/docker/engine.ts'
 import { labelFilter } from '../../src/schedulers/docker/labels.ts'
 import { startBerthProcess, type BerthProcess } from './berth-process.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
+import { eventually } from './eventually.ts'
 import { JobClient } from './job-client.ts'
 
 export interface InstallationOptions {
@@ -34,8 +35,6 @@ export interface Leftovers {
   readonly openAttempts: number
   readonly claims: number
 }
-
-export const NOTHING_LEFT: Leftovers = { containers: 0, networks: 0, folders: 0, processes: 0, outbox: 0, openAttempts: 0, claims: 0 }
 
 /** One Berth installation for tests: its database, its data folder, and as many processes as a test starts. */
 export class Installation {
@@ -70,7 +69,7 @@ export class Installation {
     this.client = new JobClient(() => this.#api()?.address ?? 'http://127.0.0.1:1', this.#key)
   }
 
-  /** One more process; the client talks to the last one that serves the API. */
+  /** One more process; the client talks to the last one that lives and serves the API. */
   async start({ serve = 'all', crashPoint }: StartOptions = {}): Promise<BerthProcess> {
     const { redisUrl = null, databaseUrl = (url: string) => url } = this.#options
     const started = await startBerthProcess({
@@ -88,7 +87,7 @@ export class Installation {
   }
 
   #api(): BerthProcess | undefined {
-    return this.processes.findLast(({ address }) => address !== '')
+    return this.processes.findLast(({ address, alive }) => address !== '' && alive())
   }
 
   /** `attempt/role/replica` of every start that a job has written down, in order; see `shellJob`. */
@@ -105,6 +104,11 @@ export class Installation {
     if (!row) throw new Error('no counts')
     const folders = await readdir(join(this.dataDir, 'local', 'attempts')).catch(() => [])
     return { ...(await this.#ofDocker()), folders: folders.length, processes: (await this.#jobProcesses()).length, ...row }
+  }
+
+  /** Waits until nothing is left of any job. @throws Error with what still is */
+  async untilClean(seconds = 20): Promise<void> {
+    await eventually(() => this.leftovers(), (left) => Object.values(left).every((count) => count === 0), seconds)
   }
 
   /** Ends all processes, and removes whatever they have left. */

@@ -1,0 +1,42 @@
+import type { Place } from '../support/places.ts'
+
+/** What happens to the job in whose course the process is to die. */
+export type Life = 'plain' | 'canceled' | 'taken_over'
+
+export interface CrashCase {
+  readonly place: Place
+  readonly point: string
+  readonly life: Life
+}
+
+/** Passed by every attempt, wherever it goes. */
+const OF_EVERY_JOB = [
+  ...['submit_job.before', 'submit_job.after', 'relay.ring.before', 'relay.ring.after', 'drive.claimed', 'drive.release.before'],
+  ...['submit.intent.after', 'submit.native.after', 'settle.logs.after', 'drive.remove.before', 'drive.remove.after'],
+]
+const OF_EVERY_STOP = ['stop.cancel.before', 'stop.cancel.after']
+
+const OF_DOCKER = [
+  ...['docker.network.create.before', 'docker.network.create.after', 'docker.create.before', 'docker.create.after'],
+  ...['docker.start.before', 'docker.start.after', 'docker.delete.before', 'docker.delete.after', 'docker.network.delete.before'],
+]
+const OF_DOCKER_STOP = ['docker.stop.before', 'docker.stop.after']
+/** Only a later claim renames. */
+const OF_DOCKER_TAKEOVER = ['docker.rename.before', 'docker.rename.after']
+
+const OF_LOCAL = [
+  ...['local.prepare.before', 'local.prepare.after', 'local.start.before', 'local.start.after'],
+  ...['local.remove.before', 'local.remove.after'],
+]
+const OF_LOCAL_STOP = ['local.cancel.before', 'local.cancel.after']
+
+const cases = (place: Place, life: Life, points: readonly string[]): CrashCase[] => points.map((point) => ({ place, point, life }))
+
+/** Every crash point that there is in src, on each kind of scheduler that passes it. */
+export const CRASH_CASES: readonly CrashCase[] = [
+  ...cases('docker', 'plain', [...OF_EVERY_JOB, ...OF_DOCKER]),
+  ...cases('docker', 'canceled', [...OF_EVERY_STOP, ...OF_DOCKER_STOP]),
+  ...cases('docker', 'taken_over', OF_DOCKER_TAKEOVER),
+  ...cases('local', 'plain', [...OF_EVERY_JOB, ...OF_LOCAL]),
+  ...cases('local', 'canceled', [...OF_EVERY_STOP, ...OF_LOCAL_STOP]),
+]

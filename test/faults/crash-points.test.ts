@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, it } from 'vitest'
+import { newId } from '../../src/domain/id.ts'
+import type { JobView } from '../../src/domain/job-view.ts'
+import { eventually } from '../support/eventually.ts'
+import { requirePlaces, shellJob } from '../support/places.ts'
+import { CRASH_CASES, type CrashCase } from './crash-cases.ts'
+import { ReliefPool, type Relief } from './relief.ts'
+
+const REPLICAS = 2
+/** A lease of 8 s, the sweeper's second, and a busy machine. */
+const TAKEOVER_MS = 11_000
+
+const need = requirePlaces()
+const pool = new ReliefPool(need.host)
+const takeovers: { crash: CrashCase; ms: number }[] = []
+
+describe('the list of crash points', () => {
+  it('is complete: each that stands in src is passed by a case', () => {
+    const src = fileURLToPath(new URL('../../src', import.meta.url))
+    const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'))
+    const named = files.flatMap((path) => [...readFileSync(`${src}/${path}`, 'utf8').matchAll(/crashPoint\('([^']+)'\)/g)].map(([, name]) => name))
+    expect([...new Set(CRASH_CASES.map(({ point }) => point))].sort()).toEqual([...new Set(named)].sort())
+  })
+})
+
+describe.skipIf(need.missing).concurrent('a Berth that is killed', () => {
+  afterAll(async () => {
+    await pool.dispose()
+    const sorted = takeovers.map(({ ms }) => ms).sort((a, b) => a - b)
+    console.log(`${sorted.length} takeovers: median ${Math.round(sorted[sorted.length >> 1] ?? 0)} ms, longest ${Math.round(sorted.at(-1) ?? 0)} ms`)
+  })
+
+  it.for(CRASH_CASES)('at $point, in the course of a job that is $life on $place, has it run once and leaves nothing over', (crash) =>
+    pool.use((relief) => survive(relief, crash)),
+  )
+})
+
+async function survive(relief: Relief, crash: CrashCase): Promise<void> {
+  const { berth } = relief
+  const name = newId('job')
+  if (crash.life === 'taken_over') await dieIn(relief, 'docker.create.after', { ...crash, name })
+  const accepted = await dieIn(relief, crash.point, { ...crash, name })
+  relief.relieve()
+  const { id } = accepted ?? (await submit(relief, { ...crash, name }))
+  const ms = await relief.takeover(id)
+  takeovers.push({ crash, ms })
+  const job = await berth.client.ended(id)
+  await berth.untilClean()
+  expect(job).toMatchObject({ state: crash.life === 'canceled' ? 'canceled' : 'succeeded', attempts: [{ number: 1 }] })
+  await berth.client.events(id)
+  expect((await berth.starts(id)).sort()).toEqual(Array.from({ length: REPLICAS }, (_, index) => `1/main/${index}`))
+  if (crash.life !== 'canceled') expect((await berth.client.log(id)).toString()).toBe('done\n'.repeat(REPLICAS))
+  expect((await berth.client.request('GET', `/v1/jobs?name=${name}`)).body).toMatchObject({ items: [{ id }] })
+  expect(ms).toBeLessThan(TAKEOVER_MS)
+}
+
+interface NamedCase extends CrashCase {
+  /** Of the job, and its idempotency key: however often it is sent, it is one job. */
+  readonly name: string
+}
+
+/** Starts a Berth that dies at the point, and gives it what it dies of. @returns the job, unless the answer got lost */
+async function dieIn(relief: Relief, point: string, crash: NamedCase): Promise<JobView | null> {
+  const armed = await relief.arm(point)
+  const job = await submit(relief, crash).catch(() => null)
+  if (job && crash.life === 'canceled') {
+    await eventually(() => relief.berth.starts(job.id), (starts) => starts.length === REPLICAS)
+    await relief.berth.client.cancel(job.id)
+  }
+  await eventually(() => armed.alive(), (alive) => !alive, 40)
+  expect(await armed.ended).toBe('SIGKILL')
+  return job
+}
+
+function submit({ berth }: Relief, { place, life, name }: NamedCase): Promise<JobView> {
+  const script = life === 'canceled' ? 'sleep 60' : 'sleep 1; echo done'
+  return berth.client.submit(shellJob(berth, place, script, { name, replicas: REPLICAS, graceSeconds: 1 }), { 'idempotency-key': name })
+}
