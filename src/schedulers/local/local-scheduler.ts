@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { BindRoot, Capabilities } from '../../domain/capabilities.ts'
 import { slug } from '../../domain/names.ts'
 import { SchedulerError } from '../scheduler.ts'
@@ -100,8 +102,15 @@ async function describeHealth({ node, isolation, root }: LocalSchedulerOptions, 
   if (isolation === 'bubblewrap' && await detectIsolation() !== 'bubblewrap') {
     throw new SchedulerError('unavailable', 'bubblewrap no longer works here: install it again, or restart the worker to go on without it')
   }
+  if (isolation === 'links') await promisify(execFile)('setpriv', SETPRIV_PROBE).catch(refuseOldSetpriv)
   const separation = isolation === 'links' ? 'no sandbox (bubblewrap is missing or may not be used)' : 'bubblewrap'
   return `${node}: ${separation}, ${limits.length === 0 ? 'no limits of processor or memory' : `limits ${limits.join(', ')}`}`
+}
+
+const SETPRIV_PROBE = ['--pdeathsig', 'KILL', '--no-new-privs', 'true']
+
+function refuseOldSetpriv(cause: unknown): never {
+  throw new SchedulerError('unavailable', 'setpriv with --pdeathsig is missing on this machine: install util-linux, or bubblewrap', { cause })
 }
 
 /** Only the worker looks into it; a job without a sandbox that changes its user must pass through. */

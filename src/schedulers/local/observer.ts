@@ -7,7 +7,7 @@ import type { LocalPlace } from './local-place.ts'
 import { readAttempt } from './replica-facts.ts'
 import { observeReplica } from './status.ts'
 import { killReplica } from './stop-replica.ts'
-import { sweep } from './sweep.ts'
+import { expireTombstones, sweep } from './sweep.ts'
 
 export interface ObservedPlace extends LocalPlace {
   /** Name of this machine, for people. */
@@ -22,11 +22,16 @@ export async function* observeAttempts(place: ObservedPlace, signal: AbortSignal
   const changes = new FolderChanges(bellsFolder(place.root))
   const told = new Map<string, string>()
   let nextComplete = 0
+  let nextExpiry = 0
   try {
     while (!signal.aborted) {
       if (Date.now() >= nextComplete) {
         nextComplete = Date.now() + COMPLETE_MS
-        await sweep(place.root, place.installation)
+        await sweep(place.root, place.installation).catch(TRY_AGAIN_NEXT_TIME)
+        if (Date.now() >= nextExpiry) {
+          nextExpiry = Date.now() + EXPIRY_MS
+          void expireTombstones(place.root).catch(TRY_AGAIN_NEXT_TIME)
+        }
         const attempts = await observeAll(place)
         told.clear()
         for (const attempt of attempts) told.set(attempt.attemptId, JSON.stringify(attempt))
@@ -46,6 +51,10 @@ export async function* observeAttempts(place: ObservedPlace, signal: AbortSignal
 
 const COMPLETE_MS = 10_000
 const LOOK_AGAIN_MS = 1000
+const EXPIRY_MS = 3600_000
+
+/** What cannot be deleted now does no harm, and must not keep anybody from seeing the rest. */
+const TRY_AGAIN_NEXT_TIME = (): void => {}
 
 async function observeAll(place: ObservedPlace): Promise<AttemptObservation[]> {
   return observeSome(place, await readdir(attemptsFolder(place.root)).catch(unlessMissing<string[]>([])))

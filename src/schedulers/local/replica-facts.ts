@@ -52,14 +52,23 @@ export async function readAttempt(root: string, attemptId: string, installation:
 }
 
 async function readReplica(folder: string, forbidden: boolean): Promise<ReplicaFacts | null> {
-  const text = await readFile(join(folder, REPLICA_FILES.record), 'utf8').catch(unlessMissing(null))
-  if (text === null) return null
-  const record = JSON.parse(text) as ReplicaRecord
+  const record = await readRecord(folder)
+  if (record === null) return null
   const early = await readExit(folder)
   const start = await readStart(folder)
   // A supervisor writes the exit and then ends: seen gone, it may have written just before.
   const exit = early ?? (start !== null && !start.alive ? await readExit(folder) : null)
   return { record, folder, forbidden, start, exit }
+}
+
+/** A power cut can leave an empty file: then there is nothing to be known of the replica. */
+async function readRecord(folder: string): Promise<ReplicaRecord | null> {
+  const text = await readFile(join(folder, REPLICA_FILES.record), 'utf8').catch(unlessMissing(''))
+  try {
+    return JSON.parse(text) as ReplicaRecord
+  } catch {
+    return null
+  }
 }
 
 /** Who took the start of a replica; null if nobody did. */
@@ -80,8 +89,10 @@ const WRITING_MS = 2000
 async function readExit(folder: string): Promise<ReplicaExit | null> {
   const found = await readWithTime(join(folder, REPLICA_FILES.exit))
   if (found === null) return null
-  const [code, memory] = found.text.trim().split(' ')
-  if (code === 'canceled') return { kind: 'never_started' }
+  if (found.text === 'canceled\n') return { kind: 'never_started' }
+  // What is not whole, after a power cut, must not be taken for a 0.
+  const [, code, memory] = /^(\d+) (oom|-)\n$/.exec(found.text) ?? []
+  if (code === undefined) return null
   const reached = STAGES[(await readFile(join(folder, REPLICA_FILES.stage)).catch(unlessMissing(Buffer.of()))).length] ?? 'command'
   const complaint = reached === 'command' ? null : await lastWords(join(folder, 'stderr'))
   return { kind: 'ended', at: found.at, code: Number(code), outOfMemory: memory === 'oom', reached, complaint }

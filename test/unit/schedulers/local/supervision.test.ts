@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -97,6 +97,23 @@ describe.skipIf(bubblewrap.missing || await detectIsolation() === 'links')('a lo
     writeFileSync(join(folderOf(spec), 'started'), `${process.pid} 1 00000000-0000-0000-0000-000000000000\n`)
     expect(await jobs.ended(spec)).toMatchObject([{ phase: 'lost', nativeReason: 'the machine was restarted' }])
     await tested.scheduler.cancel(handleOf(spec), never)
+  })
+
+  test.each(['', '0', '0 -', 'junk'])('with only %j of its outcome left by a power cut is lost, not a success', async (rest) => {
+    const spec = jobs.shell('true')
+    await jobs.complete(spec)
+    writeFileSync(join(folderOf(spec), 'exit'), rest)
+    expect(await jobs.ended(spec)).toMatchObject([{ phase: 'lost', exitCode: null }])
+  })
+
+  test('that can never start any more is swept away, as is what was half deleted', async () => {
+    const before = await tested.leftovers()
+    const spec = jobs.shell('true')
+    await once(worker('local.prepare.after', { submit: spec }), 'exit')
+    await tested.scheduler.cancel(handleOf(spec), never)
+    mkdirSync(join(tested.root, 'trash', 'half', 'deleted'), { recursive: true })
+    await jobs.everything()
+    expect(await tested.leftovers()).toEqual(before)
   })
 
   test('takes all that it started with it, also what went into a session of its own', async () => {
