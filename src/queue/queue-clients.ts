@@ -51,7 +51,7 @@ function overRedis(url: string, prefix: string): QueueClients {
         commandTimeout: CALL_MS,
         autoResendUnfulfilledCommands: false,
       })
-      return new Queue(NAME, { connection, prefix, skipWaitingForReady: true, skipMetasUpdate: true })
+      return new Queue(NAME, { connection, prefix, skipMetasUpdate: true })
     },
     consumer: (concurrency, answer) => {
       const connection = connect({ maxRetriesPerRequest: null })
