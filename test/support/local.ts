@@ -2,6 +2,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { BindRoot } from '../../src/domain/capabilities.ts'
 import { detectCgroups } from '../../src/schedulers/local/cgroups.ts'
 import type { Isolation } from '../../src/schedulers/local/local-place.ts'
@@ -31,7 +32,7 @@ export async function createLocalUnderTest(isolation: Isolation, bindRoots: read
       bells: entriesOf(join(root, 'bells')).length,
       trash: entriesOf(join(root, 'trash')).length,
       cgroups: Object.values(hierarchies).flatMap(entriesOf).filter((name) => name.startsWith(prefix)).length,
-      processes: readProcesses().filter(({ pid }) => commandLine(pid).includes(root)).length,
+      processes: await lastingProcesses(root),
     }),
     dispose: async () => {
       const never = new AbortController().signal
@@ -47,6 +48,13 @@ export async function createLocalUnderTest(isolation: Isolation, bindRoots: read
 let instances = 0
 
 const entriesOf = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : [])
+
+/** A supervisor lives for a moment after its outcome is known: only what stays counts. */
+async function lastingProcesses(root: string): Promise<number> {
+  const count = (): number => readProcesses().filter(({ pid }) => commandLine(pid).includes(root)).length
+  for (let tries = 0; tries < 50 && count() > 0; tries++) await sleep(20)
+  return count()
+}
 
 function commandLine(pid: number): string {
   try {
