@@ -36,7 +36,8 @@ export async function createDeps(config: Config, databaseUrl: string, log: Logge
   const stop = new AbortController()
   const base = { pool, db: createDb(pool), schedulers: await createSchedulers(config, installation), installation, signals, log }
   const services = { ...base, workerId: newId('wrk'), followers: new LogFollowers(base, stop.signal) }
-  const backend = config.redisUrl === null ? ({ kind: 'postgres', url: databaseUrl } as const) : ({ kind: 'redis', url: config.redisUrl } as const)
+  const backend =
+    config.redisUrl === null ? ({ kind: 'postgres', url: databaseUrl } as const) : ({ kind: 'redis', url: config.redisUrl } as const)
   return {
     services,
     queue: createDoorbellQueue(backend, `berth-${installation}`, log),
@@ -78,6 +79,9 @@ async function detectSchedulers(installation: string): Promise<SchedulerConfig[]
   const docker = { name: 'docker', kind: 'docker', host: DEFAULT_DOCKER_HOST, bindRoots: [], devices: [], registries: {} } as const
   const answers = await createDockerScheduler({ ...docker, installation })
     .health(AbortSignal.timeout(DETECT_MS))
-    .then(() => true, () => false)
+    .then(
+      () => true,
+      () => false,
+    )
   return answers ? [local, docker] : [local]
 }

@@ -18,18 +18,21 @@ export interface Berth {
 
 /** Starts what the configuration asks for in this process: database, API, worker, in that order. */
 export async function startBerth(config: Config, log: Logger): Promise<Berth> {
-  const database = config.databaseUrl === null ? await startEmbeddedPostgres({ dataDir: config.dataDir, log: (line) => log.info(line) }) : null
-  const stops: (() => Promise<void>)[] = database ? [() => database.stop()] : []
+  const database =
+    config.databaseUrl === null ? await startEmbeddedPostgres({ dataDir: config.dataDir, log: (line) => log.info(line) }) : null
+  const parts: { stop(): Promise<void> }[] = database ? [database] : []
   const stop = async (): Promise<void> => {
-    for (const each of stops.splice(0).reverse()) await each().catch((error: unknown) => log.warn({ err: error }, 'a part did not stop'))
+    for (const part of parts.splice(0).reverse()) {
+      await part.stop().catch((error: unknown) => log.warn({ err: error }, 'a part did not stop'))
+    }
   }
   try {
     const deps = await createDeps(config, config.databaseUrl ?? database?.url ?? '', log)
-    stops.push(() => deps.close())
-    if (config.serve === 'api') stops.push(() => deps.queue.close())
-    else stops.push(startWorker(deps.services, deps.queue).stop)
+    parts.push({ stop: () => deps.close() })
+    if (config.serve === 'api') parts.push({ stop: () => deps.queue.close() })
+    else parts.push(startWorker(deps.services, deps.queue))
     const api = config.serve === 'worker' ? null : await serve(config, deps.services, log)
-    if (api) stops.push(api.stop)
+    if (api) parts.push(api)
     let stopping = false
     const ended = new Promise<void>((resolve) => void database?.ended.then(() => stopping || resolve()))
     return { address: api?.address ?? null, databaseEnded: ended, stop: () => ((stopping = true), stop()) }

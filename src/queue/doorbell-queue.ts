@@ -46,7 +46,9 @@ export function createDoorbellQueue(backend: QueueBackend, prefix: string, log: 
     async close() {
       stopped.abort(new Error('this worker is shutting down'))
       const closing = Promise.allSettled([...consumers.map((consumer) => consumer.close()), producer.close()])
-      await withDeadline(closing, CLOSE_MS, 'closing the queue').catch((error: unknown) => log.warn({ err: error }, 'the queue did not close'))
+      await withDeadline(closing, CLOSE_MS, 'closing the queue').catch((error: unknown) =>
+        log.warn({ err: error }, 'the queue did not close'),
+      )
       clients.disconnect()
     },
   }

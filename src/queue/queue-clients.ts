@@ -63,12 +63,24 @@ function overRedis(url: string, prefix: string): QueueClients {
 }
 
 function overPostgres(url: string): QueueClients {
-  const connection = { connectionString: url, max: 4, migrate: true, keepAlive: true, connectionTimeoutMillis: 3_000, application_name: 'berth-queue' }
+  const connection = {
+    connectionString: url,
+    max: 4,
+    migrate: true,
+    keepAlive: true,
+    connectionTimeoutMillis: 3_000,
+    application_name: 'berth-queue',
+  }
   return {
     recover: false,
     producer: () => new Queue(NAME, { connection }, createPostgresBackend) as unknown as Queue,
     consumer: (concurrency, answer) =>
-      new Worker(NAME, (job) => answer(job.data.attemptId), { ...CONSUMER, connection, concurrency }, createPostgresBackend) as unknown as Worker,
+      new Worker(
+        NAME,
+        (job) => answer(job.data.attemptId),
+        { ...CONSUMER, connection, concurrency },
+        createPostgresBackend,
+      ) as unknown as Worker,
     disconnect: () => undefined,
   }
 }

@@ -57,7 +57,10 @@ export async function findAcceptedJob(deps: ServiceDeps, { project, route, key, 
   const row = rows[0]
   if (!row) return null
   if (row.fingerprint !== fingerprint) {
-    throw new Problem('idempotency_key_reused', `this Idempotency-Key came with another body within ${IDEMPOTENCY_HOURS} hours; use a new one`)
+    throw new Problem(
+      'idempotency_key_reused',
+      `this Idempotency-Key came with another body within ${IDEMPOTENCY_HOURS} hours; use a new one`,
+    )
   }
   const { definition_name: name, definition_version: version } = row
   return acceptedView({ ...row, definition: name !== null && version !== null ? { name, version } : null })

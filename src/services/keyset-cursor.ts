@@ -17,7 +17,9 @@ export function readCursor(cursor: string | undefined, list: object): string | n
   const dot = text.indexOf('.')
   if (dot > 0 && text.slice(0, dot) === fingerprint(list)) return text.slice(dot + 1)
   const detail = 'give the nextCursor of the page before, with the same filters, or leave it out'
-  throw new Problem('malformed_request', 'the cursor is not one of this list', { errors: [{ pointer: '?cursor', code: 'bad_cursor', detail }] })
+  throw new Problem('malformed_request', 'the cursor is not one of this list', {
+    errors: [{ pointer: '?cursor', code: 'bad_cursor', detail }],
+  })
 }
 
 const fingerprint = (list: object): string => createHash('sha256').update(JSON.stringify(list)).digest('base64url').slice(0, 8)

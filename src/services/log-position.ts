@@ -15,12 +15,15 @@ export class LogPosition {
   static parse(cursor: string): LogPosition {
     try {
       const [attempt, entries] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [unknown, unknown]
-      if (typeof attempt === 'number' && Number.isInteger(attempt) && attempt > 0 && isEntries(entries)) return new LogPosition(attempt, new Map(entries))
+      if (typeof attempt === 'number' && Number.isInteger(attempt) && attempt > 0 && isEntries(entries))
+        return new LogPosition(attempt, new Map(entries))
     } catch {
       // Not JSON: as wrong as JSON of another shape.
     }
     const detail = 'give a cursor that this address gave, or leave it out'
-    throw new Problem('malformed_request', 'the cursor is not one of a log', { errors: [{ pointer: '?cursor', code: 'bad_cursor', detail }] })
+    throw new Problem('malformed_request', 'the cursor is not one of a log', {
+      errors: [{ pointer: '?cursor', code: 'bad_cursor', detail }],
+    })
   }
 
   copy(): LogPosition {
@@ -46,4 +49,7 @@ const keyOf = (role: string, index: number, stream: LogStream): string => `${rol
 
 const isEntries = (value: unknown): value is [string, number][] =>
   Array.isArray(value) &&
-  value.every((entry) => Array.isArray(entry) && entry.length === 2 && typeof entry[0] === 'string' && Number.isSafeInteger(entry[1]) && entry[1] >= 0)
+  value.every(
+    (entry) =>
+      Array.isArray(entry) && entry.length === 2 && typeof entry[0] === 'string' && Number.isSafeInteger(entry[1]) && entry[1] >= 0,
+  )

@@ -98,6 +98,7 @@ async function startingPosition(
   { options, start }: { options: ReadLogsOptions; start: LogPosition | null },
 ): Promise<LogPosition> {
   if (start?.attempt === number) return start
-  if (start === null && options.tail !== undefined) return tailPosition(deps, { attemptId: attempt.id, number, filter: options }, options.tail)
+  if (start === null && options.tail !== undefined)
+    return tailPosition(deps, { attemptId: attempt.id, number, filter: options }, options.tail)
   return new LogPosition(number)
 }

@@ -45,7 +45,9 @@ export async function submitJob(deps: ServiceDeps, submission: Submission): Prom
     definition,
     idempotency: idempotency && { route: ROUTE, ...idempotency },
   }).catch((error: unknown) => {
-    throw isLockTimeout(error) ? new Problem('idempotency_in_progress', 'the first request with this key is still being stored', { retryAfterSeconds: 1 }) : error
+    throw isLockTimeout(error)
+      ? new Problem('idempotency_in_progress', 'the first request with this key is still being stored', { retryAfterSeconds: 1 })
+      : error
   })
   crashPoint('submit_job.after')
   if (createdAt === null) return replay(deps, submission)
@@ -56,7 +58,8 @@ export async function submitJob(deps: ServiceDeps, submission: Submission): Prom
 /** Another request with the same key was stored while ours was admitted. */
 async function replay(deps: ServiceDeps, { project, idempotency }: Submission): Promise<{ job: JobView; replayed: boolean }> {
   const earlier = idempotency && (await findAcceptedJob(deps, { project, route: ROUTE, ...idempotency }))
-  if (!earlier) throw new Problem('idempotency_in_progress', 'the first request with this key is not answered yet', { retryAfterSeconds: 1 })
+  if (!earlier)
+    throw new Problem('idempotency_in_progress', 'the first request with this key is not answered yet', { retryAfterSeconds: 1 })
   return { job: earlier, replayed: true }
 }
 

@@ -25,7 +25,13 @@ export async function sweepDue(deps: ServiceDeps, ring: (doorbells: Doorbell[]) 
 export async function sweepOverdue(deps: ServiceDeps): Promise<void> {
   const { rows } = await deps.pool.query<{ id: string }>({ name: 'overdue', text: OVERDUE })
   for (const { id } of rows) {
-    const change = { attemptId: id, reason: 'timed_out', detail: 'it ran longer than timeoutSeconds', stopReason: 'timed_out', wake: true } as const
+    const change = {
+      attemptId: id,
+      reason: 'timed_out',
+      detail: 'it ran longer than timeoutSeconds',
+      stopReason: 'timed_out',
+      wake: true,
+    } as const
     await noteProgress(deps, 'running', change)
   }
 }

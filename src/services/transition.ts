@@ -1,4 +1,3 @@
-import type { FailureReason } from '../domain/failure-reason.ts'
 import type { Outcome, StopReason } from '../domain/decide-outcome.ts'
 import { MOVES, type JobState } from '../domain/job-state.ts'
 import { moveState, type Moved } from '../db/statements/transition.ts'
@@ -7,7 +6,7 @@ import type { ServiceDeps } from './service-deps.ts'
 export interface Change {
   readonly attemptId: string
   /** What the state waits for, or how it failed. */
-  readonly reason?: string | FailureReason | null
+  readonly reason?: string | null
   readonly detail?: string | null
   /** The claim that asks; leave it out where no claim is needed (cancel, observations). */
   readonly epoch?: number

@@ -10,7 +10,7 @@ import type {
   ReplicaObservation,
 } from '../../src/domain/attempt.ts'
 import type { Capabilities } from '../../src/domain/capabilities.ts'
-import { SchedulerError, type Scheduler, type SubmitContext } from '../../src/schedulers/scheduler.ts'
+import type { Scheduler, SchedulerError, SubmitContext } from '../../src/schedulers/scheduler.ts'
 
 interface FakeReplica {
   readonly attemptId: string
@@ -62,7 +62,8 @@ export class FakeScheduler implements Scheduler<AttemptSpec> {
     if (!replica) return
     const bytes = Buffer.from(replica.log).subarray(from.stdout)
     if (bytes.length > 0) yield { stream: 'stdout', offset: from.stdout, bytes }
-    while (follow && this.#replicas.has(`${attemptId}/${role}/${index}`) && replica.observation.endedAt === null && !signal.aborted) await sleep(20)
+    while (follow && this.#replicas.has(`${attemptId}/${role}/${index}`) && replica.observation.endedAt === null && !signal.aborted)
+      await sleep(20)
   }
 
   async cancel({ attemptId }: AttemptHandle): Promise<void> {
@@ -124,7 +125,10 @@ export class FakeScheduler implements Scheduler<AttemptSpec> {
   }
 
   #attempts(): ObservationBatch['attempts'] {
-    return [...groupByAttempt(this.#replicas.values())].map(([attemptId, replicas]) => ({ attemptId, replicas: replicas.map((replica) => replica.observation) }))
+    return [...groupByAttempt(this.#replicas.values())].map(([attemptId, replicas]) => ({
+      attemptId,
+      replicas: replicas.map((replica) => replica.observation),
+    }))
   }
 }
 

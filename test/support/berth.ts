@@ -26,7 +26,14 @@ export async function createTestBerth(
   const log = createLog(process.env['BERTH_TEST_LOG'] ?? 'silent')
   const signals = createSignals(database.pool, database.url, log)
   const stop = new AbortController()
-  const base = { pool: database.pool, db: createDb(database.pool), schedulers: new Map(Object.entries(schedulers)), installation: 'testtest', signals, log }
+  const base = {
+    pool: database.pool,
+    db: createDb(database.pool),
+    schedulers: new Map(Object.entries(schedulers)),
+    installation: 'testtest',
+    signals,
+    log,
+  }
   const workers: { stop(): Promise<void> }[] = []
   const identity = (): WorkerDeps => ({ ...base, workerId: newId('wrk'), followers: new LogFollowers(base, stop.signal) })
   return {

@@ -32,7 +32,8 @@ const claim = async (owner = 'one'): Promise<Claim> => {
   return claimed
 }
 /** As if the worker had died and its lease had run out. */
-const expire = () => berth.deps.pool.query(`UPDATE attempt SET lease_until = now() - interval '1 second', due_at = now() WHERE id = $1`, [attemptId])
+const expire = () =>
+  berth.deps.pool.query(`UPDATE attempt SET lease_until = now() - interval '1 second', due_at = now() WHERE id = $1`, [attemptId])
 
 describe('a claim', () => {
   it('is given to one of many workers that ask at once', async () => {
@@ -108,7 +109,10 @@ describe('a move of state', () => {
     await transition(berth.deps, 'finishing', { attemptId })
     await transition(berth.deps, 'failed', { attemptId, reason: 'lost', nextAttempt: { id: `${attemptId}x`, delaySeconds: 60 } })
     expect(await transition(berth.deps, 'succeeded', { attemptId })).toBeNull()
-    expect(await getJob(berth.deps, { project, id })).toMatchObject({ state: 'queued', attempts: [{ state: 'failed', reason: 'lost' }, { state: 'queued' }] })
+    expect(await getJob(berth.deps, { project, id })).toMatchObject({
+      state: 'queued',
+      attempts: [{ state: 'failed', reason: 'lost' }, { state: 'queued' }],
+    })
   })
 
   it('keeps the first outcome and the first reason to stop', async () => {

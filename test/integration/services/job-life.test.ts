@@ -23,11 +23,12 @@ beforeAll(async () => {
 })
 afterAll(() => berth.stop())
 
-const request = (env: Record<string, string> = {}, more: Partial<JobRequest> = {}): JobRequest => ({
-  scheduler: 'fake',
-  roles: [{ name: 'main', command: ['true'], env }],
-  ...more,
-} as JobRequest)
+const request = (env: Record<string, string> = {}, more: Partial<JobRequest> = {}): JobRequest =>
+  ({
+    scheduler: 'fake',
+    roles: [{ name: 'main', command: ['true'], env }],
+    ...more,
+  }) as JobRequest
 
 const submit = async (job: JobRequest): Promise<JobView> => (await submitJob(berth.deps, { project, request: job, idempotency: null })).job
 const ended = (id: string): Promise<JobView> => waitForJob(berth.deps, { project, id, seconds: 20, signal: new AbortController().signal })
@@ -48,10 +49,20 @@ describe('a job', () => {
     const job = await submit(request({ FAKE_LOG: 'hello\n' }))
     expect(job).toMatchObject({ state: 'queued', attempts: [{ number: 1, state: 'queued' }] })
     const view = await ended(job.id)
-    expect(view).toMatchObject({ state: 'succeeded', reason: null, attempts: [{ state: 'succeeded', roles: [{ replicas: [{ phase: 'succeeded', exitCode: 0 }] }] }] })
+    expect(view).toMatchObject({
+      state: 'succeeded',
+      reason: null,
+      attempts: [{ state: 'succeeded', roles: [{ replicas: [{ phase: 'succeeded', exitCode: 0 }] }] }],
+    })
     expect(await logOf(job.id)).toBe('hello\n')
     const events = await eventsOf(job.id)
-    expect(events.filter((type) => type !== 'job.pending')).toEqual(['job.queued', 'job.starting', 'job.running', 'job.finishing', 'job.succeeded'])
+    expect(events.filter((type) => type !== 'job.pending')).toEqual([
+      'job.queued',
+      'job.starting',
+      'job.running',
+      'job.finishing',
+      'job.succeeded',
+    ])
     await expect.poll(() => fake.size).toBe(0)
   })
 
@@ -62,7 +73,14 @@ describe('a job', () => {
 
   it('is tried again as a new attempt, as often as it may be', async () => {
     const view = await ended((await submit(request({ FAKE_EXIT_CODE: '3' }, { retries: { max: 2, backoffSeconds: 0 } }))).id)
-    expect(view).toMatchObject({ state: 'failed', attempts: [{ number: 1, state: 'failed' }, { number: 2, state: 'failed' }, { number: 3, state: 'failed' }] })
+    expect(view).toMatchObject({
+      state: 'failed',
+      attempts: [
+        { number: 1, state: 'failed' },
+        { number: 2, state: 'failed' },
+        { number: 3, state: 'failed' },
+      ],
+    })
     expect((await eventsOf(view.id)).filter((type) => type === 'job.queued')).toHaveLength(3)
   })
 
@@ -87,7 +105,9 @@ describe('a job', () => {
   it('waits visibly while its scheduler is away, and runs when it is back', async () => {
     fake.away = new SchedulerError('unavailable', 'nobody at home')
     const { id } = await submit(request())
-    await expect.poll(async () => getJob(berth.deps, { project, id }), { timeout: 5_000 }).toMatchObject({ state: 'starting', reason: 'scheduler_unreachable', detail: 'nobody at home' })
+    await expect
+      .poll(async () => getJob(berth.deps, { project, id }), { timeout: 5_000 })
+      .toMatchObject({ state: 'starting', reason: 'scheduler_unreachable', detail: 'nobody at home' })
     fake.away = null
     expect((await ended(id)).state).toBe('succeeded')
   })
@@ -97,7 +117,9 @@ describe('a job', () => {
     await expect.poll(async () => (await getJob(berth.deps, { project, id })).state).toBe('running')
     fake.away = new SchedulerError('unavailable', 'nobody at home')
     const view = async () => getJob(berth.deps, { project, id })
-    await expect.poll(view, { timeout: 5_000 }).toMatchObject({ state: 'running', reason: 'scheduler_unreachable', detail: 'nobody at home' })
+    await expect
+      .poll(view, { timeout: 5_000 })
+      .toMatchObject({ state: 'running', reason: 'scheduler_unreachable', detail: 'nobody at home' })
     fake.away = null
     await expect.poll(view, { timeout: 5_000 }).toMatchObject({ state: 'running', reason: null })
     expect((await ended(id)).state).toBe('succeeded')
@@ -107,11 +129,13 @@ describe('a job', () => {
     const { id } = await submit(request({ FAKE_SECONDS: '300' }))
     await expect.poll(async () => (await getJob(berth.deps, { project, id })).state).toBe('running')
     fake.forget()
-    await expect.poll(async () => getJob(berth.deps, { project, id }), { timeout: 30_000 }).toMatchObject({
-      state: 'queued',
-      reason: 'lost',
-      attempts: [{ state: 'failed', reason: 'lost', roles: [{ replicas: [{ phase: 'lost', exitCode: null }] }] }, { number: 2 }],
-    })
+    await expect
+      .poll(async () => getJob(berth.deps, { project, id }), { timeout: 30_000 })
+      .toMatchObject({
+        state: 'queued',
+        reason: 'lost',
+        attempts: [{ state: 'failed', reason: 'lost', roles: [{ replicas: [{ phase: 'lost', exitCode: null }] }] }, { number: 2 }],
+      })
     await cancelJob(berth.deps, { project, id })
     expect((await ended(id)).state).toBe('canceled')
   })
@@ -123,6 +147,8 @@ describe('an idempotency key', () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => submitJob(berth.deps, { project, request: request(), idempotency })))
     expect(new Set(answers.map(({ job }) => JSON.stringify(job))).size).toBe(1)
     expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1)
-    await expect(submitJob(berth.deps, { project, request: request(), idempotency: { key: 'once', fingerprint: 'b' } })).rejects.toMatchObject({ code: 'idempotency_key_reused' })
+    await expect(
+      submitJob(berth.deps, { project, request: request(), idempotency: { key: 'once', fingerprint: 'b' } }),
+    ).rejects.toMatchObject({ code: 'idempotency_key_reused' })
   })
 })

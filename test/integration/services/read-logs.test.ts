@@ -58,7 +58,11 @@ describe('stored output', () => {
   })
 
   it('is taken up again at any byte, in both streams', async () => {
-    await appendLog(berth.deps.pool, owner(), [piece('stdout', 0, 'one\ntwo\n'), piece('stderr', 0, 'three\n'), piece('stdout', 8, 'four\n')])
+    await appendLog(berth.deps.pool, owner(), [
+      piece('stdout', 0, 'one\ntwo\n'),
+      piece('stderr', 0, 'three\n'),
+      piece('stdout', 8, 'four\n'),
+    ])
     await appendLog(berth.deps.pool, owner(1), [piece('stdout', 0, 'five\n')])
     const all = text(await read())
     let passed = ''
@@ -78,7 +82,11 @@ describe('stored output', () => {
     [9, 'one\ntwo\nthree\nfour\nfive\n'],
     [0, ''],
   ])('begins with its last %i lines when asked', async (tail, expected) => {
-    await appendLog(berth.deps.pool, owner(), [piece('stdout', 0, 'one\ntwo\nth'), piece('stdout', 10, 'ree\n'), piece('stderr', 0, 'four\nfive\n')])
+    await appendLog(berth.deps.pool, owner(), [
+      piece('stdout', 0, 'one\ntwo\nth'),
+      piece('stdout', 10, 'ree\n'),
+      piece('stderr', 0, 'four\nfive\n'),
+    ])
     expect(text(await read({ tail }))).toBe(expected)
   })
 
