@@ -3,7 +3,7 @@ import type { Engine } from './engine.ts'
 import { byStanding, findContainers, inspectContainer, isReplica, type FoundReplica } from './find-containers.ts'
 import { identify } from './labels.ts'
 import { inLanes } from './in-lanes.ts'
-import { observeState, type DaemonFacts } from './status.ts'
+import { mayBeEndedByDaemon, observeState, type DaemonFacts } from './status.ts'
 
 /** What was last seen of each container. An end is final: no container is ever started twice. */
 export class ContainerTable {
@@ -62,6 +62,8 @@ export class ContainerTable {
       return null
     }
     if (seen !== undefined && hasEnded(seen.observation)) return seen
+    // Of a daemon that goes down an end is believed only after its return, when it can be told who did it.
+    if (mayBeEndedByDaemon(found.State)) await this.#engine.assertTakesConnections(signal)
     const status = found.State.Status
     const container = { id, name, status, identity, observation: this.#observe(id, identity, found.State) }
     this.#seen.set(id, container)

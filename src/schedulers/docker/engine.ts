@@ -39,6 +39,8 @@ export class EngineError extends Error {
   }
 }
 
+const PING_MS = 3_000
+
 /** One Docker daemon. Calls have a deadline and share connections; each stream has a connection of its own. */
 export class Engine {
   /** As it was configured, for messages. */
@@ -66,7 +68,7 @@ export class Engine {
     signal.addEventListener('abort', abort, { once: true })
     try {
       if (signal.aborted) abort()
-      return (await dial(this.#calls, { ...request, signal: limit.signal }, false)) as T
+      return (await dial(this.#calls, { ...request, signal: limit.signal, isStream: false })) as T
     } finally {
       clearTimeout(timer)
       signal.removeEventListener('abort', abort)
@@ -75,7 +77,16 @@ export class Engine {
 
   /** The answer's body as it comes; destroyed with an error when aborted. @throws EngineError like `call`. */
   async stream(request: EngineRequest): Promise<Readable> {
-    return (await dial(this.#streams, request, true)) as Readable
+    return (await dial(this.#streams, { ...request, isStream: true })) as Readable
+  }
+
+  /**
+   * A daemon that is shutting down takes no new connections, but answers on old ones until it has ended all containers.
+   * @throws EngineError when it is
+   */
+  async assertTakesConnections(signal: AbortSignal): Promise<void> {
+    const body = await this.stream({ method: 'GET', path: '/_ping', signal: AbortSignal.any([signal, AbortSignal.timeout(PING_MS)]) })
+    body.destroy()
   }
 
   /** null instead of a 404. */
@@ -118,8 +129,8 @@ function connect(host: string, agent: Agent): Docker {
  * dockerode's own methods put a whole create body into the URL as well, and read logs into one string, so requests
  * go to its transport. That never settles when the daemon dies in mid-answer, so the signal settles it here.
  */
-function dial(docker: Docker, request: EngineRequest, isStream: boolean): Promise<unknown> {
-  const { method, path, query = {}, body = {}, credentials, signal } = request
+function dial(docker: Docker, request: EngineRequest & { readonly isStream: boolean }): Promise<unknown> {
+  const { method, path, query = {}, body = {}, credentials, signal, isStream } = request
   return new Promise((resolve, reject) => {
     allowManyCalls(signal)
     const stopped = (): void => reject(new EngineError(`no answer to ${method} ${path} in time`, { statusCode: null, code: 'ABORTED' }))
@@ -136,8 +147,13 @@ function dial(docker: Docker, request: EngineRequest, isStream: boolean): Promis
   })
 }
 
+interface DialError extends Partial<NodeJS.ErrnoException> {
+  readonly statusCode?: number
+  readonly json?: unknown
+}
+
 function toEngineError(error: unknown): EngineError {
-  const { statusCode = null, code = null, json, message } = error as Partial<NodeJS.ErrnoException> & { statusCode?: number; json?: unknown }
+  const { statusCode = null, code = null, json, message } = error as DialError
   const words = typeof json === 'object' && json !== null && 'message' in json ? String(json.message) : message
   return new EngineError(words ?? 'unknown error', { statusCode, code })
 }

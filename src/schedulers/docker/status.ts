@@ -75,6 +75,9 @@ function failureOf(state: ContainerState, { startedAt }: DaemonFacts): FailureRe
   return daemonWentDown && ENDED_FROM_OUTSIDE.has(state.ExitCode) ? 'lost' : 'executor_error'
 }
 
+/** Whether a daemon that shuts down may have ended it. */
+export const mayBeEndedByDaemon = (state: ContainerState): boolean => ENDED_FROM_OUTSIDE.has(state.ExitCode) && !state.OOMKilled
+
 /** 128 + SIGKILL, 128 + SIGTERM, and what the daemon notes when it finds the process gone. */
 const ENDED_FROM_OUTSIDE: ReadonlySet<number> = new Set([137, 143, 255])
 

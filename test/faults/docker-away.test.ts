@@ -1,0 +1,129 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startPrivateDocker, type PrivateDocker } from '../support/private-docker.ts'
+import { Installation } from '../support/installation.ts'
+import { shellJob } from '../support/places.ts'
+import { startProxy, type Proxy } from '../support/proxy.ts'
+import { requireDocker, requireProgram, requireRoot } from '../support/requirements.ts'
+
+const docker = requireDocker()
+
+describe.skipIf(docker.missing)('while the Docker socket is gone', () => {
+  let berth: Installation
+  let socket: Proxy
+  let folder: string
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'berth-socket-'))
+    socket = await startProxy({ path: docker.host.replace('unix://', '') }, { path: join(folder, 'docker.sock') })
+    berth = await Installation.create({ dockerHost: `unix://${join(folder, 'docker.sock')}` })
+    await berth.start()
+  })
+  afterAll(async () => {
+    await socket.open()
+    await berth.dispose()
+    await socket.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  it('a job is accepted, says what it waits for, and runs once when the socket is back', async () => {
+    await socket.shut()
+    const { id } = await berth.client.submit(shellJob(berth, 'docker', 'echo done'))
+    const waiting = await berth.client.until(id, ({ reason }) => reason === 'scheduler_unreachable', 10)
+    expect(waiting).toMatchObject({ state: 'starting', detail: expect.stringContaining('cannot be reached') })
+    await expect.poll(async () => (await berth.client.request('GET', '/v1/schedulers')).body, { timeout: 15_000 }).toMatchObject({
+      items: expect.arrayContaining([expect.objectContaining({ name: 'docker', health: expect.objectContaining({ healthy: false }) })]),
+    })
+    await socket.open()
+    expect(await berth.client.ended(id)).toMatchObject({ state: 'succeeded', reason: null })
+    await berth.client.events(id)
+    expect(await berth.starts(id)).toEqual(['1/main/0'])
+    await berth.untilClean()
+  })
+
+  it('a job goes on, says that it cannot be seen, and has its true outcome when the socket is back', async () => {
+    const { id } = await berth.client.submit(shellJob(berth, 'docker', 'echo before; sleep 6; echo after; exit 7'))
+    await berth.client.until(id, ({ state }) => state === 'running')
+    await socket.shut()
+    await berth.client.until(id, ({ state, reason }) => state === 'running' && reason === 'scheduler_unreachable', 15)
+    await sleep(5_000)
+    await socket.open()
+    const back = performance.now()
+    const job = await berth.client.ended(id)
+    console.log(`outcome ${Math.round(performance.now() - back)} ms after the Docker socket came back`)
+    expect(performance.now() - back).toBeLessThan(10_000)
+    expect(job).toMatchObject({ state: 'failed', reason: 'executor_error', attempts: [{ roles: [{ replicas: [{ exitCode: 7 }] }] }] })
+    expect((await berth.client.log(id)).toString()).toBe('before\nafter\n')
+    await berth.client.events(id)
+    expect(await berth.starts(id)).toEqual(['1/main/0'])
+    await berth.untilClean()
+  })
+
+  it('a job that is canceled is canceled when the socket is back, and not before', async () => {
+    const { id } = await berth.client.submit(shellJob(berth, 'docker', 'sleep 60', { graceSeconds: 0 }))
+    await berth.client.until(id, ({ state }) => state === 'running')
+    await socket.shut()
+    await berth.client.cancel(id)
+    await berth.client.until(id, ({ state, reason }) => state === 'canceling' && reason === 'scheduler_unreachable', 15)
+    await socket.open()
+    expect(await berth.client.ended(id)).toMatchObject({ state: 'canceled' })
+    await berth.untilClean()
+  })
+
+  it('a daemon that says nothing more is found out, and a job that waited for its answer has its true outcome', async () => {
+    const { id } = await berth.client.submit(shellJob(berth, 'docker', 'sleep 3; echo done'))
+    await berth.client.until(id, ({ state }) => state === 'running')
+    socket.hush()
+    await sleep(4_000)
+    await socket.open()
+    expect(await berth.client.ended(id)).toMatchObject({ state: 'succeeded' })
+    await berth.untilClean()
+  })
+})
+
+const root = requireRoot()
+const dockerd = requireProgram('dockerd')
+
+describe.skipIf(root.missing || dockerd.missing)('when the Docker daemon itself', () => {
+  let own: PrivateDocker
+  let berth: Installation
+
+  beforeAll(async () => {
+    own = await startPrivateDocker()
+    berth = await Installation.create({ dockerHost: own.host })
+    await berth.start()
+  })
+  afterAll(async () => {
+    await berth.dispose()
+    await own.stop()
+  })
+
+  it('is killed, a job that ends meanwhile has its own exit code after the restart', async () => {
+    const { id } = await berth.client.submit(shellJob(berth, 'docker', 'echo before; sleep 3; echo after; exit 7'))
+    await berth.client.until(id, ({ state }) => state === 'running')
+    await own.kill()
+    await sleep(4_000)
+    await own.start()
+    const job = await berth.client.ended(id)
+    expect(job).toMatchObject({ state: 'failed', reason: 'executor_error', attempts: [{ roles: [{ replicas: [{ exitCode: 7 }] }] }] })
+    expect(await berth.starts(id)).toEqual(['1/main/0'])
+    // What is written while the daemon is dead it may never have read.
+    expect((await berth.client.log(id)).toString()).toMatch(/^before\n/)
+    await berth.untilClean()
+  })
+
+  it.each(['SIGKILL', 'SIGTERM'] as const)('is ended by %s, what it ends itself is lost, which uses no attempt, and is tried again', async (signal) => {
+    const script = '[ "$BERTH_ATTEMPT" = 1 ] && sleep 60; echo done'
+    const { id } = await berth.client.submit(shellJob(berth, 'docker', script, { retries: { max: 0, backoffSeconds: 0 } }))
+    await berth.client.until(id, ({ state }) => state === 'running')
+    await own.kill(signal)
+    await own.start()
+    const job = await berth.client.ended(id)
+    expect(job.attempts.map(({ state, reason }) => [state, reason])).toEqual([['failed', 'lost'], ['succeeded', null]])
+    expect(await berth.starts(id)).toEqual(['1/main/0', '2/main/0'])
+    await berth.untilClean()
+  })
+})
