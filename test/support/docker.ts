@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { DockerContainer } from '../../src/schedulers/docker/docker-request.ts'
 import { Engine } from '../../src/schedulers/docker/engine.ts'
 import { labelFilter } from '../../src/schedulers/docker/labels.ts'
 import { createDockerScheduler } from '../../src/schedulers/docker/docker-scheduler.ts'
@@ -10,6 +11,9 @@ const signal = new AbortController().signal
 export interface DockerUnderTest extends SchedulerUnderTest {
   /** Straight to the daemon, for what a test wants to see or to do behind the scheduler's back. */
   readonly engine: Engine
+  /** What a claim leaves that died after its create. */
+  readonly create: (container: Pick<DockerContainer, 'name' | 'create'>) => Promise<void>
+  readonly start: (name: string) => Promise<void>
   readonly containers: () => Promise<readonly { readonly Id: string; readonly Names: readonly string[]; readonly State: string }[]>
 }
 
@@ -25,6 +29,9 @@ export function createDockerUnderTest(host: string, options: Partial<DockerSched
   const networks = (): Promise<{ Id: string }[]> => engine.call({ method: 'GET', path: '/networks', query: { filters }, signal })
   return {
     engine,
+    create: async ({ name, create: body }) =>
+      void (await engine.call({ method: 'POST', path: '/containers/create', query: { name }, body, signal })),
+    start: async (name) => void (await engine.call({ method: 'POST', path: `/containers/${name}/start`, signal })),
     scheduler,
     installation,
     containers,

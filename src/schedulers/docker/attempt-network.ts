@@ -13,10 +13,8 @@ export async function ensureNetwork(engine: Engine, native: DockerRequest, signa
   if (native.network === null) return
   assertClaimed(signal)
   const failure = await createNetwork(engine, native.network, signal)
-  const [, ...later] = await findNetworks(engine, native, signal).then((found) => {
-    if (found.length === 0) throw failure ?? new SchedulerError('conflict', `network ${native.network?.Name} is gone`)
-    return found
-  })
+  const [kept, ...later] = await findNetworks(engine, native, signal)
+  if (kept === undefined) throw failure ?? new SchedulerError('conflict', `network ${native.network.Name} is gone`)
   for (const { Id } of later) await deleteNetwork(engine, Id, signal)
 }
 
@@ -32,7 +30,7 @@ interface Network {
   readonly Created: string
 }
 
-async function createNetwork(engine: Engine, body: NetworkCreateBody, signal: AbortSignal): Promise<unknown> {
+async function createNetwork(engine: Engine, body: NetworkCreateBody, signal: AbortSignal): Promise<Error | null> {
   crashPoint('docker.network.create.before')
   try {
     await engine.call({ method: 'POST', path: '/networks/create', body, signal })

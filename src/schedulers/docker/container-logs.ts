@@ -58,7 +58,8 @@ interface Reading {
  * From the first byte on, but gives only what is new, and moves `next` on.
  * @returns null after a proper end, else what broke the stream
  */
-async function* readOnce({ engine, id, follow }: Reading, next: Record<LogStream, number>, signal: AbortSignal): AsyncGenerator<LogChunk, unknown> {
+async function* readOnce(reading: Reading, next: Record<LogStream, number>, signal: AbortSignal): AsyncGenerator<LogChunk, unknown> {
+  const { engine, id, follow } = reading
   const query = { stdout: true, stderr: true, follow }
   const position = { stdout: 0, stderr: 0 }
   const response = await engine.stream({ method: 'GET', path: `/containers/${id}/logs`, query, signal })

@@ -37,7 +37,8 @@ export function createDockerScheduler(options: DockerSchedulerOptions): Schedule
     render: renderAttempt,
     submit: (native: DockerRequest, context: SubmitContext) =>
       guard(inTurn(native.attemptId, () => submitAttempt({ engine, native, context, registries }))),
-    observe: (signal: AbortSignal): AsyncIterable<ObservationBatch> => guardEach(observeContainers(engine, installation, signal), host, signal),
+    observe: (signal: AbortSignal): AsyncIterable<ObservationBatch> =>
+      guardEach(observeContainers(engine, installation, signal), host, signal),
     logs: ({ attemptId }: AttemptHandle, logOptions: LogOptions, signal: AbortSignal): AsyncIterable<LogChunk> =>
       guardEach(readContainerLogs({ engine, installation, attemptId, options: logOptions }, signal), host, signal),
     cancel: (handle: AttemptHandle, signal: AbortSignal) => guard(cancelAttempt(engine, { ...handle, installation }, signal)),

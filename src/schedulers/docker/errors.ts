@@ -7,7 +7,7 @@ export function toSchedulerError(error: unknown, host: string): SchedulerError {
   if (error instanceof SchedulerError) return error
   if (!(error instanceof EngineError)) {
     const { message, code } = error as Partial<NodeJS.ErrnoException>
-    return new SchedulerError('unavailable', `Docker at ${host}: ${message ?? String(error)}${code === undefined ? '' : ` (${code})`}`, { cause: error })
+    return new SchedulerError('unavailable', `Docker at ${host}: ${message ?? String(error)} (${code ?? 'no code'})`, { cause: error })
   }
   const { statusCode, message } = error
   if (statusCode === null) return new SchedulerError('unavailable', silence(error, host), { cause: error })

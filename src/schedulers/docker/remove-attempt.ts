@@ -4,8 +4,13 @@ import type { Engine } from './engine.ts'
 import { findContainers } from './find-containers.ts'
 import { inLanes } from './in-lanes.ts'
 
+interface AttemptOwner {
+  readonly installation: string
+  readonly attemptId: string
+}
+
 /** Deletes what an attempt left. What runs stays, and with it the network that it is in. */
-export async function removeAttempt(engine: Engine, attempt: { installation: string; attemptId: string }, signal: AbortSignal): Promise<void> {
+export async function removeAttempt(engine: Engine, attempt: AttemptOwner, signal: AbortSignal): Promise<void> {
   const { installation, attemptId } = attempt
   const found = await findContainers(engine, { installation, attempt: attemptId }, signal)
   await inLanes(found, async ({ id }) => void (await deleteContainer(engine, id, signal)))

@@ -6,7 +6,7 @@ export const NO_LIMITS: Resources = { cpus: null, memoryMiB: null, shmMiB: null,
 /** An attempt of one role `trainer` with one replica that does `true` in busybox, but for what a case wants to differ. */
 export function attemptOf(role: Partial<AttemptRole> = {}, attempt: Partial<AttemptSpec> = {}): AttemptSpec {
   const replicas = [{ index: 0, command: ['true'], env: {} }]
-  const plain = { name: 'trainer', image: 'busybox', entrypoint: null, resources: NO_LIMITS, workingDir: null, user: null, mounts: [], replicas }
+  const defaults = { entrypoint: null, resources: NO_LIMITS, workingDir: null, user: null, mounts: [] }
   return {
     installation: 'i1',
     project: 'default',
@@ -16,7 +16,7 @@ export function attemptOf(role: Partial<AttemptRole> = {}, attempt: Partial<Atte
     attempt: 1,
     epoch: 1,
     graceSeconds: 10,
-    roles: [{ ...plain, ...role }],
+    roles: [{ name: 'trainer', image: 'busybox', replicas, ...defaults, ...role }],
     ...attempt,
   }
 }

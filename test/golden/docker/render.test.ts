@@ -23,7 +23,10 @@ const CASES: Readonly<Record<string, AttemptSpec>> = {
   'D13-retries-are-not-dockers': attemptOf({}, { attempt: 3, epoch: 5 }),
   'D18-long-names': attemptOf({ name: 'r'.repeat(110) }),
   'fractions-and-pids': attemptOf({ resources: { ...NO_LIMITS, cpus: 0.1, pids: 10 } }),
-  'tmpfs': mounts({ via: 'tmpfs', path: '/fast', sizeMiB: 64, readOnly: false }, { via: 'tmpfs', path: '/any', sizeMiB: null, readOnly: true }),
+  'tmpfs': mounts(
+    { via: 'tmpfs', path: '/fast', sizeMiB: 64, readOnly: false },
+    { via: 'tmpfs', path: '/any', sizeMiB: null, readOnly: true },
+  ),
   'user-workdir-entrypoint': attemptOf({
     user: '1000:1000',
     workingDir: '/work',

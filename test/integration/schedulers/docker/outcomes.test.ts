@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import type { ObservationBatch } from '../../../../src/domain/attempt.ts'
+import { renderAttempt } from '../../../../src/schedulers/docker/render.ts'
 import { BenchOfJobs, handleOf } from '../../../contract/bench-of-jobs.ts'
 import { createDockerUnderTest } from '../../../support/docker.ts'
 import { requireDocker } from '../../../support/requirements.ts'
@@ -32,9 +33,9 @@ describe.skipIf(daemon.missing)('a container', () => {
 
   test('that was created and never started is pending, and has no outcome', async () => {
     const spec = jobs.shell('true')
-    const { containers: [container] } = tested.scheduler.render(spec) as { containers: { name: string; create: object }[] }
-    await tested.engine.call({ method: 'POST', path: '/containers/create', query: { name: container?.name ?? '' }, body: container?.create ?? {}, signal })
-    expect(await jobs.observed(spec, (replicas) => replicas.length > 0)).toMatchObject([{ phase: 'pending', exitCode: null, failure: null }])
+    for (const container of renderAttempt(spec).containers) await tested.create(container)
+    const seen = await jobs.observed(spec, (replicas) => replicas.length > 0)
+    expect(seen).toMatchObject([{ phase: 'pending', exitCode: null, failure: null }])
     await tested.scheduler.remove(handleOf(spec), signal)
   })
 
@@ -45,7 +46,8 @@ describe.skipIf(daemon.missing)('a container', () => {
     let seen: ObservationBatch['attempts'][number] | undefined
     for await (const batch of tested.scheduler.observe(stop.signal)) {
       seen = batch.attempts.find(({ attemptId }) => attemptId === spec.attemptId)
-      if (batch.complete) await tested.engine.call({ method: 'DELETE', path: `/containers/${await containerOf(spec.attemptId)}`, query: { force: true }, signal })
+      const path = `/containers/${await containerOf(spec.attemptId)}`
+      if (batch.complete) await tested.engine.call({ method: 'DELETE', path, query: { force: true }, signal })
       else if (seen?.replicas.length === 0) break
     }
     expect(seen).toEqual({ attemptId: spec.attemptId, replicas: [] })
@@ -60,11 +62,13 @@ describe.skipIf(daemon.missing)('a container', () => {
   })
 
   test('has its limits, and no capabilities', async () => {
-    const role = jobs.role('main', ['sh', '-c', 'df -m /dev/shm | tail -1 | tr -s " " | cut -d" " -f2; grep CapEff /proc/self/status; ulimit -u >/dev/null; hostname'])
+    const script = 'df -m /dev/shm | tail -1 | tr -s " " | cut -d" " -f2; grep CapEff /proc/self/status; hostname'
+    const role = jobs.role('main', ['sh', '-c', script])
     const spec = jobs.job([{ ...role, resources: { cpus: 0.5, memoryMiB: 64, shmMiB: 7, gpus: null, pids: 50 } }])
     await jobs.complete(spec)
     expect((await jobs.output(spec)).toString()).toBe('7\nCapEff:\t0000000000000000\nmain-0\n')
-    const { HostConfig } = await tested.engine.call<{ HostConfig: object }>({ method: 'GET', path: `/containers/${await containerOf(spec.attemptId)}/json`, signal })
+    const path = `/containers/${await containerOf(spec.attemptId)}/json`
+    const { HostConfig } = await tested.engine.call<{ HostConfig: object }>({ method: 'GET', path, signal })
     expect(HostConfig).toMatchObject({ NanoCpus: 5e8, Memory: 64 << 20, MemorySwap: 64 << 20, PidsLimit: 50, Binds: null })
   })
 

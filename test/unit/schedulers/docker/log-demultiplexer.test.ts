@@ -68,7 +68,7 @@ describe('the log demultiplexer', () => {
   test('keeps the order of both streams within a chunk', async () => {
     const order: string[] = []
     const all = Buffer.concat([frame(1, 'a'), frame(2, 'b'), frame(2, 'c'), frame(1, 'd')])
-    for await (const { stream, bytes } of demultiplexLogs(chunksOf(all))) order.push(`${stream} ${bytes}`)
+    for await (const { stream, bytes } of demultiplexLogs(chunksOf(all))) order.push(`${stream} ${bytes.toString()}`)
     expect(order).toEqual(['stdout a', 'stderr bc', 'stdout d'])
   })
 

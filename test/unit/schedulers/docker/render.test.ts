@@ -5,13 +5,15 @@ import type { MountPlan } from '../../../../src/domain/mount-plan.ts'
 import { renderAttempt } from '../../../../src/schedulers/docker/render.ts'
 import { attemptOf } from '../../../golden/docker/attempt-of-case.ts'
 
-const BODY = ['Image', 'Entrypoint', 'Cmd', 'Env', 'WorkingDir', 'User', 'Hostname', 'Labels', 'StopTimeout', 'HostConfig', 'NetworkingConfig']
+const BODY = ['Image', 'Entrypoint', 'Cmd', 'Env', 'WorkingDir', 'User', 'Hostname', 'Labels', 'StopTimeout', 'HostConfig',
+  'NetworkingConfig']
 const HOST_CONFIG = ['NanoCpus', 'Memory', 'MemorySwap', 'ShmSize', 'PidsLimit', 'DeviceRequests', 'Mounts', 'Devices', 'CapDrop',
   'SecurityOpt', 'Init', 'RestartPolicy', 'AutoRemove', 'LogConfig', 'NetworkMode']
 const MOUNT = ['Type', 'Source', 'Target', 'ReadOnly', 'TmpfsOptions']
 
 const text = fc.string({ unit: 'binary' })
 const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(value)
+const cpus = maybe(fc.double({ min: 0.01, max: 1e3, noNaN: true }))
 const count = maybe(fc.integer({ min: 1, max: 1e6 }))
 const shared = { path: text, readOnly: fc.boolean() }
 const mount: fc.Arbitrary<MountPlan> = fc.oneof(
@@ -24,7 +26,7 @@ const role: fc.Arbitrary<AttemptRole> = fc.record({
   name: fc.string({ minLength: 1 }),
   image: text,
   entrypoint: maybe(fc.array(text)),
-  resources: fc.record({ cpus: maybe(fc.double({ min: 0.01, max: 1e3, noNaN: true })), memoryMiB: count, shmMiB: count, gpus: count, pids: count }),
+  resources: fc.record({ cpus, memoryMiB: count, shmMiB: count, gpus: count, pids: count }),
   workingDir: maybe(text),
   user: maybe(text),
   mounts: fc.array(mount),
