@@ -8,7 +8,7 @@ import { migrate } from './db/migrate.ts'
 import { createDb, createPool } from './db/pool.ts'
 import { createSignals } from './db/signals.ts'
 import { newId } from './domain/id.ts'
-import { createDoorbellQueue, type DoorbellQueue } from './queue/doorbell-queue.ts'
+import { createDoorbellQueue, prepareQueue, type DoorbellQueue } from './queue/doorbell-queue.ts'
 import { createDockerScheduler } from './schedulers/docker/docker-scheduler.ts'
 import { detectIsolation } from './schedulers/local/detect-isolation.ts'
 import { createLocalScheduler } from './schedulers/local/local-scheduler.ts'
@@ -38,6 +38,7 @@ export async function createDeps(config: Config, databaseUrl: string, log: Logge
   const services = { ...base, workerId: newId('wrk'), followers: new LogFollowers(base, stop.signal) }
   const backend =
     config.redisUrl === null ? ({ kind: 'postgres', url: databaseUrl } as const) : ({ kind: 'redis', url: config.redisUrl } as const)
+  await prepareQueue(backend)
   return {
     services,
     queue: createDoorbellQueue(backend, `berth-${installation}`, log),

@@ -8,6 +8,9 @@ const MIGRATIONS = fileURLToPath(new URL('../../prisma/migrations', import.meta.
 /** The advisory lock that Prisma's own migration engine takes, so that the two never apply at once. */
 const LOCK = 72_707_369
 
+/** A migration takes as long as it takes; node-postgres has no other way to say that for one query. */
+const WITHOUT_END = { query_timeout: 2 ** 31 - 1 }
+
 /** Prisma's own book-keeping table, so that `prisma migrate status` agrees with what was applied here. */
 const BOOK = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
   "id" VARCHAR(36) PRIMARY KEY NOT NULL,
@@ -30,7 +33,7 @@ export async function migrate(pool: Pool): Promise<string[]> {
   const client = await pool.connect()
   try {
     await client.query('SET lock_timeout = 0; SET statement_timeout = 0')
-    await client.query('SELECT pg_advisory_lock($1)', [LOCK])
+    await client.query({ text: 'SELECT pg_advisory_lock($1)', values: [LOCK], ...WITHOUT_END })
     try {
       return await applyMissing(client)
     } finally {
@@ -61,7 +64,7 @@ async function apply(client: PoolClient, name: string): Promise<void> {
   const checksum = createHash('sha256').update(sql).digest('hex')
   await client.query('INSERT INTO "_prisma_migrations" (id, checksum, migration_name) VALUES ($1, $2, $3)', [id, checksum, name])
   try {
-    await client.query(sql)
+    await client.query({ text: sql, ...WITHOUT_END })
   } catch (error) {
     await client.query('UPDATE "_prisma_migrations" SET logs = $2 WHERE id = $1', [id, String(error)])
     throw new Error(`migration ${name} failed`, { cause: error })

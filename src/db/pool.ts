@@ -12,6 +12,12 @@ const SESSION = {
   idle_in_transaction_session_timeout: 15_000,
 } as const
 
+/**
+ * How long an answer is waited for here: a little longer than any statement may take there. A database that says nothing more,
+ * without a word of its connections, would else hold whoever asked it for hours.
+ */
+export const ANSWER_MS = 11_000
+
 /** @param max connections of this process. A wait for one fails after 3 s rather than never. */
 export function createPool(connectionString: string, max: number, log: Logger): pg.Pool {
   const types = new pg.TypeOverrides()
@@ -24,9 +30,12 @@ export function createPool(connectionString: string, max: number, log: Logger): 
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     application_name: 'berth',
+    query_timeout: ANSWER_MS,
     ...SESSION,
   })
   pool.on('error', (error) => log.warn({ err: error }, 'a database connection broke'))
+  // The pool listens to idle connections only: one that breaks while it is lent, between two statements, would end the process.
+  pool.on('connect', (client) => client.on('error', (error) => log.debug({ err: error }, 'a database connection broke in use')))
   return pool
 }
 

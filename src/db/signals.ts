@@ -24,6 +24,7 @@ export interface Bell {
 const CHANNEL = 'berth'
 const FLUSH_MS = 10
 const RECONNECT_MS = 500
+const CONNECT_MS = 3_000
 
 /** @param connectionString of the database; one connection of its own is kept for listening, and reconnected for ever. */
 export function createSignals(pool: Pool, connectionString: string, log: Logger): Signals {
@@ -85,7 +86,7 @@ function listenForever(connectionString: string, onTopic: (topic: string) => voi
   let client: pg.Client | undefined
   const connect = async (): Promise<void> => {
     if (closed) return
-    const next = new pg.Client({ connectionString, keepAlive: true, application_name: 'berth-listen' })
+    const next = new pg.Client({ connectionString, keepAlive: true, connectionTimeoutMillis: CONNECT_MS, application_name: 'berth-listen' })
     client = next
     next.on('notification', ({ payload }) => payload !== undefined && onTopic(payload))
     next.on('error', (error) => log.debug({ err: error }, 'the listening connection broke'))

@@ -2,9 +2,9 @@ import type { Queue, Worker } from 'bullmq'
 import type { Logger } from 'pino'
 import type { Doorbell } from '../domain/doorbell.ts'
 import { withDeadline } from './deadline.ts'
-import { CALL_MS, createQueueClients, type QueueBackend, type QueueClients } from './queue-clients.ts'
+import { CALL_MS, createQueueClients, prepareQueue, type QueueBackend, type QueueClients } from './queue-clients.ts'
 
-export type { QueueBackend }
+export { prepareQueue, type QueueBackend }
 
 /** Carries doorbells to whichever worker is free. It may lose, repeat and reorder them: Postgres is the truth. */
 export interface DoorbellQueue {
@@ -21,7 +21,7 @@ export interface DoorbellQueue {
 const CLOSE_MS = 8_000
 const REPLACE_MS = 1_000
 
-/** @param prefix keeps installations apart that share a Redis. */
+/** @param backend prepared by `prepareQueue`. @param prefix keeps installations apart that share a Redis. */
 export function createDoorbellQueue(backend: QueueBackend, prefix: string, log: Logger): DoorbellQueue {
   const clients = createQueueClients(backend, prefix)
   const producer = lastingProducer(clients, log)

@@ -1,5 +1,6 @@
-import { createPostgresBackend, Queue, Worker, type WorkerOptions } from 'bullmq'
+import { createPostgresBackend, DEFAULT_SCHEMA, Queue, runMigrations, Worker, type WorkerOptions } from 'bullmq'
 import { Redis, type RedisOptions } from 'ioredis'
+import pg from 'pg'
 
 export type QueueBackend = { readonly kind: 'redis'; readonly url: string } | { readonly kind: 'postgres'; readonly url: string }
 
@@ -20,6 +21,9 @@ export const CALL_MS = 2_000
 
 const NAME = 'attempts'
 
+/** As for all other queries; queue and database do not know each other. */
+const ANSWER_MS = 11_000
+
 /** A worker that died is noticed within 15 s; the sweeper is faster, so this only tidies the queue. */
 const CONSUMER = {
   lockDuration: 10_000,
@@ -27,6 +31,19 @@ const CONSUMER = {
   maxStalledCount: 1_000,
   runRetryDelay: 1_000,
 } as const
+
+/** Makes what a backend must have before its first client. Safe to repeat, and for many at once. @throws when it cannot be reached */
+export async function prepareQueue(backend: QueueBackend): Promise<void> {
+  if (backend.kind === 'redis') return
+  const client = new pg.Client({ connectionString: backend.url, connectionTimeoutMillis: 3_000, application_name: 'berth-queue' })
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    await runMigrations(client)
+  } finally {
+    await client.end()
+  }
+}
 
 /** @param prefix keeps installations apart that share a Redis. */
 export function createQueueClients(backend: QueueBackend, prefix: string): QueueClients {
@@ -62,25 +79,36 @@ function overRedis(url: string, prefix: string): QueueClients {
   }
 }
 
+/** One pool for all, of connections that may break at any time; its schema is that of `prepareQueue`. */
 function overPostgres(url: string): QueueClients {
-  const connection = {
+  const pool = new pg.Pool({
     connectionString: url,
-    max: 4,
-    migrate: true,
+    max: 6,
+    Client: QuietClient,
     keepAlive: true,
     connectionTimeoutMillis: 3_000,
+    query_timeout: ANSWER_MS,
+    options: `-c search_path=${DEFAULT_SCHEMA}`,
     application_name: 'berth-queue',
-  }
+  })
+  pool.on('error', () => undefined)
   return {
     recover: false,
-    producer: () => new Queue(NAME, { connection }, createPostgresBackend) as unknown as Queue,
+    producer: () => new Queue(NAME, { connection: pool }, createPostgresBackend) as unknown as Queue,
     consumer: (concurrency, answer) =>
       new Worker(
         NAME,
         (job) => answer(job.data.attemptId),
-        { ...CONSUMER, connection, concurrency },
+        { ...CONSUMER, connection: pool, concurrency },
         createPostgresBackend,
       ) as unknown as Worker,
-    disconnect: () => undefined,
+    disconnect: () => void pool.end().catch(() => undefined),
+  }
+}
+
+/** BullMQ takes its listeners off a connection before it ends it: one that breaks at that moment would end the process. */
+class QuietClient extends pg.Client {
+  override emit(event: string | symbol, ...values: unknown[]): boolean {
+    return event === 'error' && this.listenerCount('error') === 0 ? false : super.emit(event, ...values)
   }
 }

@@ -1,0 +1,85 @@
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { BerthProcess } from '../support/berth-process.ts'
+import { Installation } from '../support/installation.ts'
+import { shellJob } from '../support/places.ts'
+import { startTestRedis, type TestRedis } from '../support/redis.ts'
+import { requireProgram } from '../support/requirements.ts'
+
+const redisServer = requireProgram('redis-server')
+const sandbox = requireProgram('bwrap')
+
+describe.skipIf(redisServer.missing || sandbox.missing)('Redis', () => {
+  let redis: TestRedis
+  let berth: Installation
+  let worker: BerthProcess
+
+  beforeAll(async () => {
+    redis = await startTestRedis()
+    await redis.kill()
+    berth = await Installation.create({ redisUrl: redis.url })
+    await Promise.all([berth.start({ serve: 'api' }), berth.start({ serve: 'worker' }).then((started) => (worker = started))])
+  })
+  afterAll(async () => {
+    await berth.dispose()
+    await redis.stop()
+  })
+
+  const succeeds = async (ids: readonly string[]): Promise<void> => {
+    for (const id of ids) {
+      expect(await berth.client.ended(id)).toMatchObject({ state: 'succeeded' })
+      await berth.client.events(id)
+      expect(await berth.starts(id)).toEqual(['1/main/0'])
+    }
+    await berth.untilClean()
+  }
+  const submit = async (script: string): Promise<string> => (await berth.client.submit(shellJob(berth, 'local', script))).id
+
+  it('that has never been there keeps nobody from submitting; the jobs run when it comes', async () => {
+    expect(await berth.client.request('GET', '/readyz')).toMatchObject({ status: 200 })
+    const asked = performance.now()
+    const ids = [await submit('true'), await submit('true')]
+    expect(performance.now() - asked).toBeLessThan(2_000)
+    await sleep(3_000)
+    expect(await berth.client.get(ids[0] ?? '')).toMatchObject({ state: 'queued' })
+    await redis.start()
+    const back = performance.now()
+    await succeeds(ids)
+    console.log(`jobs over ${Math.round(performance.now() - back)} ms after the first start of Redis`)
+  })
+
+  it('that dies with all that it holds, at the submission of one job and in the course of another, loses none', async () => {
+    const running = await submit('sleep 3')
+    await berth.client.until(running, ({ state }) => state === 'running')
+    await redis.kill()
+    const waiting = await submit('true')
+    // Nothing of a job that runs needs the queue, but its last step.
+    await sleep(4_000)
+    await redis.start()
+    const back = performance.now()
+    await succeeds([running, waiting])
+    console.log(`jobs over ${Math.round(performance.now() - back)} ms after Redis came back empty`)
+  })
+
+  it('that is flushed again and again under load loses no job', async () => {
+    const client = new Redis(redis.url)
+    const ids: string[] = []
+    for (let round = 0; round < 10; round += 1) {
+      ids.push(await submit('true'), await submit('sleep 0.2'))
+      await client.flushall()
+    }
+    client.disconnect()
+    const flushed = performance.now()
+    await succeeds(ids)
+    console.log(`20 jobs over ${Math.round(performance.now() - flushed)} ms after the last FLUSHALL`)
+  })
+
+  it('that is gone does not keep a worker from ending in time', async () => {
+    await redis.kill()
+    const { end, ms } = await worker.stop()
+    expect(end).toBe(0)
+    expect(ms).toBeLessThan(15_000)
+    console.log(`a worker without Redis ended ${Math.round(ms)} ms after SIGTERM`)
+  })
+})
