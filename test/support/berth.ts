@@ -23,6 +23,7 @@ export async function createTestBerth(
   backend: (url: string) => QueueBackend = (url) => ({ kind: 'postgres', url }),
 ): Promise<TestBerth> {
   const database = await createTestDatabase()
+  await prepareQueue(backend(database.url))
   const log = createLog(process.env['BERTH_TEST_LOG'] ?? 'silent')
   const signals = createSignals(database.pool, database.url, log)
   const stop = new AbortController()
