@@ -5,15 +5,23 @@ import { findLiveAttempt, stopOf, type LiveAttempt } from './live-attempt.ts'
 import { noteProgress, transition } from './transition.ts'
 import type { WorkerDeps } from './worker-deps.ts'
 
-/** Turns what a scheduler says of an attempt into replicas' facts and moves of state. A late or repeated one changes nothing. */
-export async function applyObservation(deps: WorkerDeps, observed: AttemptObservation): Promise<LiveAttempt | null> {
+export interface Applied {
+  readonly live: LiveAttempt
+  /** All of its replicas have ended: it can be settled. */
+  readonly ended: boolean
+}
+
+/**
+ * Turns what a scheduler says of an attempt into replicas' facts and moves of state. A late or repeated one changes
+ * nothing, and one of an attempt that is settled or unknown gives null.
+ */
+export async function applyObservation(deps: WorkerDeps, observed: AttemptObservation): Promise<Applied | null> {
   const live = await findLiveAttempt(deps, observed.attemptId)
   if (!live) return null
   await recordReplicas(deps.pool, observed.attemptId, observed.replicas)
   const replicas = merge(live.replicas, observed.replicas)
   await noteStart(deps, live, replicas)
-  await noteEnd(deps, live, replicas)
-  return live
+  return { live, ended: await noteEnd(deps, live, replicas) }
 }
 
 /** An ended replica stays ended, whatever is said of it later. */
@@ -32,7 +40,7 @@ async function noteStart(deps: WorkerDeps, { attemptId, state }: LiveAttempt, re
   if (started && (state === 'starting' || state === 'pending')) await transition(deps, 'running', { attemptId })
 }
 
-async function noteEnd(deps: WorkerDeps, live: LiveAttempt, replicas: ReplicaObservation[]): Promise<void> {
+async function noteEnd(deps: WorkerDeps, live: LiveAttempt, replicas: ReplicaObservation[]): Promise<boolean> {
   const { attemptId, spec } = live
   const stop = stopOf(live)
   const decision = decideOutcome({ ...spec, observations: replicas, stop })
@@ -43,4 +51,5 @@ async function noteEnd(deps: WorkerDeps, live: LiveAttempt, replicas: ReplicaObs
     const change = { attemptId, outcome, reason: outcome.reason, detail: outcome.detail, wake: true }
     await ((await noteProgress(deps, 'canceling', change)) ?? transition(deps, 'finishing', change))
   }
+  return decision.kind === 'ended'
 }

@@ -40,7 +40,7 @@ export async function listJobs(deps: ServiceDeps, { project, filters, limit, cur
   if (filters.state) query = query.where('state', 'in', [...filters.state])
   if (filters.scheduler !== undefined) query = query.where('scheduler', '=', filters.scheduler)
   if (filters.name !== undefined) query = query.where('name', '=', filters.name)
-  if (filters.labels) query = query.where(sql<boolean>`labels @> ${JSON.stringify(filters.labels)}::jsonb`)
+  if (filters.labels) query = query.where(sql<boolean>`labels @> ${JSON.stringify(filters.labels)}::jsonb AND labels <> '{}'`)
   const rows = await query.orderBy('id', 'desc').limit(limit + 1).execute()
   const items = rows.slice(0, limit).map((row) => summaryOf(row as unknown as JobRow))
   return { items, nextCursor: rows.length > limit ? pageAfter(items.at(-1)?.id, { project, ...filters }) : null }

@@ -40,7 +40,7 @@ export async function findLiveAttempt(deps: ServiceDeps, attemptId: string): Pro
 
 /** Attempts that should exist on the scheduler, whole. */
 export async function listSubmittedAttempts(deps: ServiceDeps, scheduler: string): Promise<LiveAttempt[]> {
-  const text = `${LIVE} AND a.scheduler = $1 AND a.submitted_at IS NOT NULL`
+  const text = `${LIVE} AND a.scheduler = $1 AND a.submitting_at IS NOT NULL AND a.submitted_at IS NOT NULL`
   const { rows } = await deps.pool.query<LiveAttempt>({ name: 'submitted_attempts', text, values: [scheduler] })
   return rows
 }

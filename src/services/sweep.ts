@@ -8,7 +8,7 @@ const BATCH = 500
 
 const OVERDUE = `
 SELECT id FROM attempt
-WHERE removed_at IS NULL AND state = 'running' AND deadline_at <= now() AND stop_reason IS NULL AND outcome IS NULL LIMIT ${BATCH}`
+WHERE deadline_at <= now() AND outcome IS NULL AND state = 'running' AND stop_reason IS NULL LIMIT ${BATCH}`
 
 const OLD_KEYS = `
 DELETE FROM idempotency_key WHERE (project_id, route, key) IN (

@@ -3,6 +3,7 @@ import type { AttemptObservation, ObservationBatch } from '../domain/attempt.ts'
 import { dropLease, takeLease } from '../db/statements/lease.ts'
 import { SchedulerError, type Scheduler } from '../schedulers/scheduler.ts'
 import { applyObservation } from './apply-observation.ts'
+import { driveAttempt } from './drive-attempt.ts'
 import { MissingAttempts } from './missing-attempts.ts'
 import { noteReachable, noteUnreachable } from './note-reachability.ts'
 import { OrphanedAttempts } from './orphaned-attempts.ts'
@@ -11,6 +12,8 @@ import type { WorkerDeps } from './worker-deps.ts'
 
 const RENEW_MS = 2_000
 const RETRY_MS = 2_000
+/** More ends at once than this are left to the doorbells, which any worker may answer. */
+const SETTLE_AT_ONCE = 4
 
 export interface WatchedScheduler {
   readonly name: string
@@ -62,6 +65,7 @@ class Watch {
   readonly #watched: WatchedScheduler
   readonly #signal: AbortSignal
   readonly #applied = new Map<string, string>()
+  #settling = 0
   readonly #missing: MissingAttempts
   readonly #orphans: OrphanedAttempts
 
@@ -85,14 +89,24 @@ class Watch {
   async #apply(attempt: AttemptObservation): Promise<void> {
     const view = JSON.stringify(attempt.replicas)
     if (this.#applied.get(attempt.attemptId) === view) return
-    const live = await applyObservation(this.#deps, attempt)
+    const applied = await applyObservation(this.#deps, attempt)
     this.#applied.set(attempt.attemptId, view)
-    if (!live) return
-    const handle = { attemptId: attempt.attemptId, graceSeconds: live.spec.graceSeconds }
+    if (!applied) return
+    const handle = { attemptId: attempt.attemptId, graceSeconds: applied.live.spec.graceSeconds }
     for (const { role, index, startedAt } of attempt.replicas) {
       const owner = { attemptId: attempt.attemptId, role, index }
       if (startedAt !== null) this.#deps.followers.follow(this.#watched.scheduler, handle, owner)
     }
+    if (applied.ended) this.#settle(attempt.attemptId)
+  }
+
+  /** Who saw the end need not wait for the doorbell that rings for it; whoever claims the attempt first settles it. */
+  #settle(attemptId: string): void {
+    if (this.#settling >= SETTLE_AT_ONCE) return
+    this.#settling += 1
+    void driveAttempt(this.#deps, attemptId, this.#signal)
+      .catch((error: unknown) => this.#deps.log.debug({ err: error }, 'not settled at once; the doorbell will do'))
+      .finally(() => (this.#settling -= 1))
   }
 
   async #compare(batch: ObservationBatch): Promise<void> {

@@ -200,21 +200,16 @@ CREATE UNIQUE INDEX "attempt_job_id_number_key" ON "attempt"("job_id", "number")
 -- CreateIndex
 CREATE INDEX "idempotency_key_created_at_idx" ON "idempotency_key"("created_at");
 
--- AddForeignKey
-ALTER TABLE "attempt" ADD CONSTRAINT "attempt_job_id_fkey" FOREIGN KEY ("job_id") REFERENCES "job"("id") ON DELETE CASCADE ON UPDATE CASCADE;
-
--- AddForeignKey
-ALTER TABLE "job_event" ADD CONSTRAINT "job_event_job_id_fkey" FOREIGN KEY ("job_id") REFERENCES "job"("id") ON DELETE CASCADE ON UPDATE CASCADE;
-
-
-
 -- The project that everything belongs to until there are more.
 INSERT INTO "project" ("id") VALUES ('default');
 
--- What the sweeper reads each second stays as small as what is alive.
+-- Indexes of what is alive stay as small as that is, and an accepted job touches as few as it can.
 DROP INDEX "attempt_due_at_idx";
 CREATE INDEX "attempt_due_at_idx" ON "attempt" ("due_at") WHERE "due_at" IS NOT NULL;
-CREATE INDEX "attempt_live_idx" ON "attempt" ("scheduler") WHERE "removed_at" IS NULL;
+CREATE INDEX "attempt_submitted_idx" ON "attempt" ("scheduler") WHERE "submitting_at" IS NOT NULL AND "removed_at" IS NULL;
+CREATE INDEX "attempt_deadline_idx" ON "attempt" ("deadline_at") WHERE "deadline_at" IS NOT NULL AND "outcome" IS NULL;
+DROP INDEX "job_labels_idx";
+CREATE INDEX "job_labels_idx" ON "job" USING GIN ("labels" jsonb_path_ops) WHERE "labels" <> '{}';
 
 -- Output is read far more often than it is compressible in time: no attempt to shrink it on the way.
 ALTER TABLE "log_segment" ALTER COLUMN "bytes" SET STORAGE EXTERNAL;
