@@ -50,7 +50,7 @@ describe.skipIf(need.missing)('a job that cannot be', () => {
     ['with a relative destination', mount({ path: 'data' }), '/roles/0/mounts/0/path'],
     ['with a destination that climbs', mount({ path: '/data/../etc' }), '/roles/0/mounts/0/path'],
     ['with a reserved destination', mount({ path: '/proc/sys' }), '/roles/0/mounts/0/path'],
-    ['with two mounts at one place', { mounts: ['foo1', 'foo2'].map((source) => ({ type: 'volume', source, path: '/data' })) }, '/roles/0/mounts/1/path'],
+    ['with two mounts at one place', { mounts: ['foo1', 'foo2'].map((source) => ({ type: 'volume', source, path: '/data' })) }, '/roles/0/mounts/1'],
     ['with a mount string that has a key twice', { mountStrings: ['type=volume,src=a2,src=b2,dst=/data'] }, '/roles/0/mountStrings/0'],
     ['with an environment of 1 MiB', { env: { BIG: 'x'.repeat(1_000_000) } }, '/roles/0/env'],
   ])('%s is refused, and the place is named', async (_, role, pointer) => {
@@ -91,7 +91,7 @@ describe.skipIf(need.missing)('a job that cannot be', () => {
     ['a form', 'application/x-www-form-urlencoded', 'a=b', 415, 'unsupported_media_type'],
     ['broken JSON', 'application/json', '{"scheduler":', 400, 'malformed_request'],
     ['an array', 'application/json', '[]', 422, 'invalid_request'],
-    ['nothing', 'application/json', '', 422, 'invalid_request'],
+    ['nothing', 'application/json', '', 400, 'malformed_request'],
   ])('sent as %s is refused', async (_, type, body, status, code) => {
     expect(await berth.client.request('POST', '/v1/jobs', { body, headers: { 'content-type': type } })).toMatchObject({ status, body: { code } })
   })

@@ -56,6 +56,12 @@ describe.skipIf(need.missing).each(PLACES)('the output of a job on %s', (place) 
     expect(lines.map((line) => JSON.stringify(line)).join('')).toContain('café 😀')
   })
 
+  it('keeps its newlines after lines of any length', async () => {
+    const lengths = [0, 1, 16_383, 16_385, 20_000, 40_000, 100_000]
+    const script = lengths.map((length) => `head -c ${length} /dev/zero | tr "\\0" x; echo`).join('; ')
+    expect(firstDifference(await outputOf(`${script}; echo end`), Buffer.from(`${lengths.map((length) => 'x'.repeat(length)).join('\n')}\nend\n`))).toBeNull()
+  })
+
   it('may be any bytes', async () => {
     const all = Buffer.from(Array.from({ length: 65_536 }, (_, at) => (at * 7 + (at >> 8)) % 256))
     const escaped = [...all.subarray(0, 256)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('')
@@ -72,15 +78,24 @@ describe.skipIf(need.missing).each(PLACES)('the output of a job on %s', (place) 
   })
 
   it('of a killed Berth is whole after another has taken the job over', { timeout: 60_000 }, async () => {
-    const { id } = await berth.client.submit(shellJob(berth, place, 'for i in $(seq 60); do head -c 20000 /dev/zero | tr "\\0" z; echo $i; sleep 0.05; done'))
+    const { id } = await berth.client.submit(shellJob(berth, place, 'for i in $(seq 60); do head -c 20000 /dev/zero | tr "\\0" z; echo $i; sleep 0.05; done; echo end'))
     await berth.client.until(id, ({ state }) => state === 'running')
     await running.kill()
     running = await berth.start()
     const live = await berth.client.log(id, 'follow=true')
     expect(await berth.client.ended(id)).toMatchObject({ state: 'succeeded' })
-    const expected = Buffer.concat(Array.from({ length: 60 }, (_, at) => Buffer.from(`${'z'.repeat(20_000)}${at + 1}\n`)))
-    expect(hashOf(live)).toBe(hashOf(expected))
-    expect(hashOf(await berth.client.log(id))).toBe(hashOf(expected))
+    const expected = Buffer.from(`${Array.from({ length: 60 }, (_, at) => `${'z'.repeat(20_000)}${at + 1}\n`).join('')}end\n`)
+    expect(firstDifference(live, expected)).toBeNull()
+    expect(firstDifference(await berth.client.log(id), expected)).toBeNull()
     await berth.untilClean()
   })
 })
+
+/** Where two outputs part, with what stands there. */
+function firstDifference(actual: Buffer, expected: Buffer): string | null {
+  if (actual.equals(expected)) return null
+  let at = 0
+  while (actual[at] === expected[at]) at += 1
+  const around = (bytes: Buffer): string => JSON.stringify(bytes.subarray(Math.max(0, at - 20), at + 20).toString('latin1'))
+  return `at ${at} of ${actual.length}, not ${expected.length}, bytes: ${around(actual)}, not ${around(expected)}`
+}

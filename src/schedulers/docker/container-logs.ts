@@ -4,6 +4,7 @@ import { SchedulerError } from '../scheduler.ts'
 import type { Engine } from './engine.ts'
 import { byStanding, findContainers, inspectContainer, isReplica } from './find-containers.ts'
 import { demultiplexLogs } from './log-demultiplexer.ts'
+import { LostNewlines } from './lost-newlines.ts'
 import { observeState } from './status.ts'
 
 /** Whose output is read. */
@@ -64,7 +65,7 @@ async function* readOnce(reading: Reading, next: Record<LogStream, number>, sign
   const position = { stdout: 0, stderr: 0 }
   const response = await engine.stream({ method: 'GET', path: `/containers/${id}/logs`, query, signal })
   try {
-    for await (const { stream, bytes } of demultiplexLogs(response)) {
+    for await (const { stream, bytes } of demultiplexLogs(response, new LostNewlines())) {
       const start = position[stream]
       position[stream] += bytes.length
       const given = Math.max(0, next[stream] - start)

@@ -1,4 +1,5 @@
 import type { LogStream } from '../../domain/attempt.ts'
+import type { LostNewlines } from './lost-newlines.ts'
 
 /** Consecutive bytes of one stream, as long as they came together. */
 export interface DemultiplexedBytes {
@@ -15,9 +16,10 @@ export class LogStreamError extends Error {
  * Takes Docker's multiplexed output apart: frames of `[type, 0, 0, 0, length as uint32]` and a payload. Nothing is held
  * back but an unfinished header, whatever the lengths of frames; a chunk is asked for when the one before was taken.
  *
+ * @param lost what a log driver has lost, to be put back
  * @throws LogStreamError
  */
-export async function* demultiplexLogs(source: AsyncIterable<Buffer>): AsyncGenerator<DemultiplexedBytes> {
+export async function* demultiplexLogs(source: AsyncIterable<Buffer>, lost?: LostNewlines): AsyncGenerator<DemultiplexedBytes> {
   let header: Buffer = Buffer.alloc(0)
   let frame: Frame | null = null
   for await (const chunk of source) {
@@ -29,11 +31,13 @@ export async function* demultiplexLogs(source: AsyncIterable<Buffer>): AsyncGene
         if (rest.length < HEADER_BYTES) break
         frame = readHeader(rest)
         rest = rest.subarray(HEADER_BYTES)
+        if (frame.stream !== null && lost?.isBefore(frame.stream)) runs.add(frame.stream, NEWLINE)
       }
       const payload: Buffer = rest.subarray(0, frame.left)
       rest = rest.subarray(payload.length)
       if (frame.stream === null) throw new LogStreamError(`the daemon says: ${payload.toString()}`)
       runs.add(frame.stream, payload)
+      lost?.pass(frame.stream, payload)
       frame = payload.length < frame.left ? { stream: frame.stream, left: frame.left - payload.length } : null
     }
     header = rest
@@ -43,6 +47,7 @@ export async function* demultiplexLogs(source: AsyncIterable<Buffer>): AsyncGene
 }
 
 const HEADER_BYTES = 8
+const NEWLINE = Buffer.from('\n')
 
 /** `stream` is null for a frame in which the daemon speaks itself. */
 interface Frame {

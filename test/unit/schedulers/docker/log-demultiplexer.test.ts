@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { demultiplexLogs, LogStreamError } from '../../../../src/schedulers/docker/log-demultiplexer.ts'
+import { LostNewlines } from '../../../../src/schedulers/docker/lost-newlines.ts'
 
 function frame(type: number, payload: Buffer | string): Buffer {
   const header = Buffer.alloc(8)
@@ -84,5 +85,14 @@ describe('the log demultiplexer', () => {
     ['an end inside of a payload', [frame(1, 'long').subarray(0, 10)], /inside of a frame/],
   ])('reports %s', async (_, chunks, words) => {
     await expect(read(...chunks)).rejects.toThrow(words)
+  })
+
+  test('puts the newline back that the driver `local` takes from a line of more than 16 KiB', async () => {
+    const piece = 'x'.repeat(16_384)
+    const frames = [frame(1, piece), frame(1, 'y'), frame(2, 'err\n'), frame(1, 'z\n'), frame(1, piece), frame(1, piece), frame(1, 'end')]
+    const parts: Buffer[] = []
+    const source = demultiplexLogs(chunksOf(...frames), new LostNewlines())
+    for await (const { stream, bytes } of source) if (stream === 'stdout') parts.push(bytes)
+    expect(Buffer.concat(parts).toString()).toBe(`${piece}y\nz\n${piece}${piece}end`)
   })
 })
