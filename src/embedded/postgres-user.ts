@@ -51,11 +51,17 @@ export function spawnAs(user: PostgresUser, command: readonly string[], { env, o
   return spawn(program, args, { ...identity, env, detached: true, cwd: '/', stdio: ['ignore', output, output] })
 }
 
+/** The secure bit makes access(2), by which PostgreSQL looks for its own programs, see the capability too. */
+const PASS_CLOSED_FOLDERS = [
+  ...['--inh-caps', '+dac_read_search', '--ambient-caps', '+dac_read_search'],
+  ...['--securebits', '+no_setuid_fixup'],
+]
+
 function setprivArgs({ id, passesClosedFolders }: PostgresUser): string[] {
   return [
     '--pdeathsig', 'INT',
     ...(id === null ? [] : ['--reuid', String(id.uid), '--regid', String(id.gid), '--clear-groups']),
-    ...(passesClosedFolders ? ['--inh-caps', '+dac_read_search', '--ambient-caps', '+dac_read_search'] : []),
+    ...(passesClosedFolders ? PASS_CLOSED_FOLDERS : []),
   ]
 }
 
