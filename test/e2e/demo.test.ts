@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { lockDataDir } from '../../src/embedded/data-dir-lock.ts'
 import { requireDocker } from '../support/requirements.ts'
 
-const base = mkdtempSync(join(tmpdir(), 'berth-demo-'))
+// Not below /tmp, which a sandbox has for itself: as with the usual .berth, the sandbox must hide this folder.
+const base = mkdtempSync('/var/tmp/berth-demo-')
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
 interface Shown {

@@ -37,7 +37,8 @@ export function sandboxArguments(plan: SandboxPlan, machine: MachineView): strin
   const own = ['/proc', '/dev', '/run', '/tmp']
   const top = machine.entriesOf('/').map((name) => `/${name}`).filter((path) => !own.includes(path))
   const masked = (path: string): boolean => own.some((place) => within(place, path))
-  const hidden = plan.hidden.filter((path) => !masked(path) && machine.kindOf(path) === 'directory')
+  const gone = (path: string): boolean => plan.hidden.some((outer) => isUnder(outer, path))
+  const hidden = plan.hidden.filter((path) => !masked(path) && !gone(path) && machine.kindOf(path) === 'directory')
   const covered = [...own, ...hidden]
   const placements = [...plan.placements, ...missingWorkingDir(plan, covered, machine)]
     .map((placement) => ({ ...placement, path: realPlace(placement.path, covered, machine) }))

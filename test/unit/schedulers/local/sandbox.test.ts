@@ -74,6 +74,12 @@ test('hides folders of the machine, unless they are out of sight already', () =>
   expect(shown.join(' ')).not.toMatch(/\/tmp\/berth|\/not\/there/)
 })
 
+test('hides a folder once that lies in another hidden one', () => {
+  const machine = machineOf(['/srv/', '/srv/berth/', '/srv/berth/local/'])
+  const shown = lines({ hidden: ['/srv/berth/local', '/srv/berth'] }, machine)
+  expect(shown.filter((line) => line.includes('/srv/berth'))).toEqual(['--tmpfs /srv/berth', '--remount-ro /srv/berth'])
+})
+
 test('places the working directory only where nothing is', () => {
   const shows = (path: string): boolean => lines({ workingDir: at(path), placements: [at('/data')] }).includes(`--bind /source ${path}`)
   expect([shows('/home/me'), shows('/opt/tool'), shows('/data/x'), shows('/tmp/x')]).toEqual([true, false, false, false])
