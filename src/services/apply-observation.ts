@@ -16,13 +16,23 @@ export interface Applied {
  * nothing, and one of an attempt that is settled or unknown gives null.
  */
 export async function applyObservation(deps: WorkerDeps, observed: AttemptObservation): Promise<Applied | null> {
-  const live = await findLiveAttempt(deps, observed.attemptId)
+  let live = await findLiveAttempt(deps, observed.attemptId)
   if (!live) return null
   await recordReplicas(deps.pool, observed.attemptId, observed.replicas)
-  const replicas = merge(live.replicas, observed.replicas)
-  await noteStart(deps, live, replicas)
-  return { live, ended: await noteEnd(deps, live, replicas) }
+  for (let look = 0; look < LOOKS; look += 1) {
+    const replicas = merge(live.replicas, observed.replicas)
+    await noteStart(deps, live, replicas)
+    const end = await noteEnd(deps, live, replicas)
+    if (end !== 'overtaken') return { live, ended: end === 'noted' }
+    const moved = await findLiveAttempt(deps, observed.attemptId)
+    if (!moved) return { live, ended: true }
+    live = moved
+  }
+  return { live, ended: false }
 }
+
+/** A cancel or a deadline that comes between look and note moves the state; what is missed even so, `MissingAttempts` finds. */
+const LOOKS = 3
 
 /** An ended replica stays ended, whatever is said of it later. */
 function merge(known: readonly ReplicaObservation[], seen: readonly ReplicaObservation[]): ReplicaObservation[] {
@@ -40,7 +50,7 @@ async function noteStart(deps: WorkerDeps, { attemptId, state }: LiveAttempt, re
   if (started && (state === 'starting' || state === 'pending')) await transition(deps, 'running', { attemptId })
 }
 
-async function noteEnd(deps: WorkerDeps, live: LiveAttempt, replicas: ReplicaObservation[]): Promise<boolean> {
+async function noteEnd(deps: WorkerDeps, live: LiveAttempt, replicas: ReplicaObservation[]): Promise<'open' | 'noted' | 'overtaken'> {
   const { attemptId, spec } = live
   const stop = stopOf(live)
   const decision = decideOutcome({ ...spec, observations: replicas, stop })
@@ -49,7 +59,8 @@ async function noteEnd(deps: WorkerDeps, live: LiveAttempt, replicas: ReplicaObs
   } else if (decision.kind === 'ended') {
     const { outcome } = decision
     const change = { attemptId, outcome, reason: outcome.reason, detail: outcome.detail, wake: true }
-    await ((await noteProgress(deps, 'canceling', change)) ?? transition(deps, 'finishing', change))
+    const moved = (await noteProgress(deps, 'canceling', change)) ?? (await transition(deps, 'finishing', change))
+    return moved ? 'noted' : 'overtaken'
   }
-  return decision.kind === 'ended'
+  return 'open'
 }

@@ -6,7 +6,10 @@ import type { WorkerDeps } from './worker-deps.ts'
 /** Gone means: absent from complete lists for at least this long, and from two of them. */
 const GONE_MS = 15_000
 
-/** Finds replicas that should exist on a scheduler and do not, and records them as lost: never as a success. */
+/**
+ * Finds replicas that should exist on a scheduler and do not, and records them as lost: never as a success. And finds attempts
+ * whose replicas have all ended without that anybody could say so.
+ */
 export class MissingAttempts {
   readonly #deps: WorkerDeps
   readonly #scheduler: string
@@ -25,7 +28,8 @@ export class MissingAttempts {
       const gone = expected(live).filter((replica) => !seen.has(keyOf(live.attemptId, replica)) && !hasEnded(live, replica))
       for (const replica of gone) missing.add(keyOf(live.attemptId, replica))
       const lost = gone.filter((replica) => this.#isGone(live, keyOf(live.attemptId, replica)))
-      if (lost.length > 0) await applyObservation(this.#deps, { attemptId: live.attemptId, replicas: lost.map(asLost) })
+      const isOver = expected(live).every((replica) => hasEnded(live, replica))
+      if (lost.length > 0 || isOver) await applyObservation(this.#deps, { attemptId: live.attemptId, replicas: lost.map(asLost) })
     }
     for (const key of this.#since.keys()) if (!missing.has(key)) this.#since.delete(key)
   }
