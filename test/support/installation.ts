@@ -45,7 +45,7 @@ export class Installation {
   readonly dataDir: string
   readonly processes: BerthProcess[] = []
   readonly #options: InstallationOptions
-  readonly #key = randomBytes(16).toString('hex')
+  readonly apiKey = randomBytes(16).toString('hex')
 
   static async create(options: InstallationOptions = {}): Promise<Installation> {
     const [database, dataDir, truth] = await Promise.all([
@@ -66,7 +66,7 @@ export class Installation {
     this.dataDir = folders.dataDir
     this.truth = folders.truth
     this.#options = options
-    this.client = new JobClient(() => this.#api()?.address ?? 'http://127.0.0.1:1', this.#key)
+    this.client = new JobClient(() => this.#api()?.address ?? 'http://127.0.0.1:1', this.apiKey)
   }
 
   /** One more process; the client talks to the last one that lives and serves the API. */
@@ -76,7 +76,7 @@ export class Installation {
       BERTH_SERVE: serve,
       BERTH_PORT: '0',
       BERTH_DATA_DIR: this.dataDir,
-      BERTH_API_KEY: this.#key,
+      BERTH_API_KEY: this.apiKey,
       BERTH_SCHEDULERS: join(this.dataDir, 'schedulers.json'),
       DATABASE_URL: databaseUrl(this.database.url),
       ...(redisUrl !== null && { REDIS_URL: redisUrl }),
