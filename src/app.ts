@@ -32,11 +32,13 @@ export interface AppDeps extends ServiceDeps {
 /** Of this build; package.json lies beside src and dist alike. */
 const { version: VERSION } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 
-/** Nothing may wait for a client for ever. Without these Fastify and Node have no such limit. */
+/**
+ * Nothing may wait for a client for ever. Without these Fastify and Node have no such limit. A handler needs none of its
+ * own: all that it waits for is the database, whose pool and statements have theirs (db/pool.ts).
+ */
 const LIMITS = {
   bodyLimit: 1024 * 1024,
   requestTimeout: 30_000,
-  handlerTimeout: 15_000,
   /** Longer than the longest poll; streams switch it off for themselves. */
   connectionTimeout: 90_000,
   keepAliveTimeout: 72_000,

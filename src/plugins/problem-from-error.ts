@@ -13,10 +13,6 @@ const FASTIFY_REFUSALS: Readonly<Record<string, readonly [ProblemCode, string]>>
   FST_ERR_BAD_URL: ['malformed_request', 'The address has a percent escape that stands for nothing.'],
   FST_ERR_MAX_PARAM_LENGTH: ['not_found', 'No name or id is that long.'],
   FST_ERR_NOT_FOUND: ['not_found', 'Nothing lives at this address; /docs lists what does.'],
-  FST_ERR_HANDLER_TIMEOUT: [
-    'unavailable',
-    'It took too long. Whether it was done is not known: look, or repeat it with the same Idempotency-Key.',
-  ],
 }
 
 /** The problem that any thrown value is to a client. What is not the client's to know becomes `internal_error`, without a word of it. */

@@ -17,9 +17,6 @@ import { job, jobPage, jobPreview } from './schemas/job.ts'
 import { jobListQuery, jobParams, jobQuery, labelsOf, noQuery, pageSize } from './schemas/parameters.ts'
 import { HEADERS, json, responses } from './schemas/responses.ts'
 
-/** A long poll may wait for 60 s. */
-const WAIT_TIMEOUT_MS = 75_000
-
 /** Submit, preview, list, read and cancel jobs. */
 export const jobRoutes: FastifyPluginAsyncZod<RouteOptions> = async (app, { deps }) => {
   app.post('/v1/jobs', { config: { access: 'key' }, schema: SUBMIT }, async (request, reply) => {
@@ -42,15 +39,11 @@ export const jobRoutes: FastifyPluginAsyncZod<RouteOptions> = async (app, { deps
     return listJobs(deps, { project, filters, limit: pageSize(limit), cursor })
   })
 
-  app.get(
-    '/v1/jobs/:id',
-    { config: { access: 'key' }, handlerTimeout: WAIT_TIMEOUT_MS, schema: GET },
-    ({ project, params, query }, reply) => {
-      const id = jobId(params.id)
-      if (query.wait === undefined) return getJob(deps, { project, id })
-      return waitForJob(deps, { project, id, seconds: query.wait, signal: disconnectSignal(reply) })
-    },
-  )
+  app.get('/v1/jobs/:id', { config: { access: 'key' }, schema: GET }, ({ project, params, query }, reply) => {
+    const id = jobId(params.id)
+    if (query.wait === undefined) return getJob(deps, { project, id })
+    return waitForJob(deps, { project, id, seconds: query.wait, signal: disconnectSignal(reply) })
+  })
 
   app.post('/v1/jobs/:id/cancel', { config: { access: 'key' }, schema: CANCEL }, async ({ project, params }, reply: FastifyReply) => {
     const canceled = await cancelJob(deps, { project, id: jobId(params.id) })

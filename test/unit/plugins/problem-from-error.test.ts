@@ -14,7 +14,6 @@ describe('problemFromError', () => {
     ['FST_ERR_CTP_INVALID_JSON_BODY', 'malformed_request'],
     ['FST_ERR_CTP_BODY_TOO_LARGE', 'body_too_large'],
     ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'unsupported_media_type'],
-    ['FST_ERR_HANDLER_TIMEOUT', 'unavailable'],
     ['FST_ERR_BAD_URL', 'malformed_request'],
     ['FST_ERR_MAX_PARAM_LENGTH', 'not_found'],
   ])('tells %s by its code', (code, expected) => {
