@@ -80,12 +80,19 @@ class Watch {
   async observe(): Promise<void> {
     for await (const batch of this.#watched.scheduler.observe(this.#signal)) {
       if (this.#signal.aborted) return
-      for (const attempt of batch.attempts) await this.#apply(attempt)
+      await this.#applyAll(batch.attempts)
       if (batch.complete) await this.#compare(batch)
     }
   }
 
-  /** What was applied before is not applied again; what cannot be applied must not stop the others. */
+  /** What cannot be applied must not keep the others from it; then the watch begins anew, with a complete list. */
+  async #applyAll(attempts: readonly AttemptObservation[]): Promise<void> {
+    const failures: unknown[] = []
+    for (const attempt of attempts) await this.#apply(attempt).catch((error: unknown) => failures.push(error))
+    if (failures.length > 0) throw new Error(`${failures.length} observations were not applied`, { cause: failures[0] })
+  }
+
+  /** What was applied before is not applied again. */
   async #apply(attempt: AttemptObservation): Promise<void> {
     const view = JSON.stringify(attempt.replicas)
     if (this.#applied.get(attempt.attemptId) === view) return
