@@ -10,7 +10,7 @@ const pool = new ReliefPool(need.host)
 
 /** Just before or after something is done that must not be done twice. */
 const POINTS: readonly { place: Place; point: string }[] = [
-  ...['docker.create.before', 'docker.create.after', 'docker.start.before', 'settle.logs.after', 'drive.remove.before'].map((point) => ({ place: 'docker', point }) as const),
+  ...['docker.create.before', 'docker.create.after', 'docker.start.before', 'submit.native.after', 'settle.logs.after', 'drive.remove.before'].map((point) => ({ place: 'docker', point }) as const),
   ...['local.prepare.after', 'local.start.before', 'drive.remove.before'].map((point) => ({ place: 'local', point }) as const),
 ]
 /** In which the one that woke up notices, and lets go. */

@@ -1,8 +1,9 @@
 import { ensureNetwork } from './attempt-network.ts'
 import { createContainer } from './create-container.ts'
 import type { DockerContainer } from './docker-request.ts'
-import { endContainer } from './end-containers.ts'
+import { deleteContainer, endContainer } from './end-containers.ts'
 import { takenOver } from './errors.ts'
+import { belongsTo, inspectContainer, neverStarted } from './find-containers.ts'
 import { inLanes } from './in-lanes.ts'
 import { settleClaims } from './settle-claims.ts'
 import { startContainer } from './start-container.ts'
@@ -17,6 +18,16 @@ import type { Submission } from './submission.ts'
  * On the happy path of a lone replica these are three calls: create, list, start.
  */
 export async function submitAttempt(submission: Submission): Promise<void> {
+  try {
+    await makeAndStart(submission)
+  } catch (error) {
+    // What cannot be withdrawn is an orphan, and found as one.
+    if (submission.context.signal.aborted) await withdraw(submission).catch(() => {})
+    throw error
+  }
+}
+
+async function makeAndStart(submission: Submission): Promise<void> {
   const { native: { epoch, containers } } = submission
   // Nothing can be there before the first claim.
   if (epoch > 1) await settleClaims(submission)
@@ -46,3 +57,19 @@ async function abandon({ engine, native, context: { signal } }: Submission): Pro
     await endContainer(ending, name, 'created')
   })
 }
+
+/**
+ * Of a claim that was lost: deletes what it made and did not start. A later claim may be done with the attempt already, and
+ * would never look again; one that is under way has taken the name away from what it wants, or makes its own.
+ */
+async function withdraw({ engine, native }: Submission): Promise<void> {
+  const signal = AbortSignal.timeout(WITHDRAW_MS)
+  await inLanes(native.containers, async ({ name }) => {
+    const found = await inspectContainer(engine, name, signal)
+    if (found !== null && neverStarted({ status: found.State.Status }) && belongsTo(found.Config.Labels, native)) {
+      await deleteContainer(engine, name, signal)
+    }
+  })
+}
+
+const WITHDRAW_MS = 5_000
