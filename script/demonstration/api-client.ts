@@ -33,9 +33,9 @@ export interface ApiClient {
   get(id: string): Promise<Job>
   schedulers(): Promise<readonly Scheduler[]>
   /** Every event from the first on; ends with the job. */
-  events(id: string): AsyncIterable<JobEvent>
+  events(id: string, signal: AbortSignal): AsyncIterable<JobEvent>
   /** Every line of output, as it is written; ends with the job. */
-  logs(id: string): AsyncIterable<LogLine>
+  logs(id: string, signal: AbortSignal): AsyncIterable<LogLine>
 }
 
 export function createApiClient(address: string, apiKey: string): ApiClient {
@@ -53,12 +53,12 @@ export function createApiClient(address: string, apiKey: string): ApiClient {
     preview: async (job) => (await post('/v1/jobs/preview', job)) as { native: unknown },
     get: async (id) => (await (await call(`/v1/jobs/${id}`)).json()) as Job,
     schedulers: async () => ((await (await call('/v1/schedulers')).json()) as { items: Scheduler[] }).items,
-    async *events(id) {
-      const { body } = await call(`/v1/jobs/${id}/events`, { headers: { accept: 'text/event-stream' } })
+    async *events(id, signal) {
+      const { body } = await call(`/v1/jobs/${id}/events`, { headers: { accept: 'text/event-stream' }, signal })
       for await (const line of linesOf(body)) if (line.startsWith('data:')) yield JSON.parse(line.slice(5)) as JobEvent
     },
-    async *logs(id) {
-      const { body } = await call(`/v1/jobs/${id}/logs?follow=true`, { headers: { accept: 'application/x-ndjson' } })
+    async *logs(id, signal) {
+      const { body } = await call(`/v1/jobs/${id}/logs?follow=true`, { headers: { accept: 'application/x-ndjson' }, signal })
       for await (const line of linesOf(body)) if (line !== '') yield JSON.parse(line) as LogLine
     },
   }

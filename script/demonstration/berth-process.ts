@@ -18,14 +18,27 @@ export interface BerthProcessOptions {
   readonly schedulers: object
 }
 
+/** What a line of Berth's log may hold. */
+interface LogEntry {
+  readonly address?: string
+  readonly level?: number
+  readonly msg?: string
+  readonly err?: { readonly message: string }
+}
+
+const FATAL = 60
 const START_MS = 30_000
 const STOP_MS = 20_000
 
 /** Starts `node dist/main.js` embedded on a free port; its log goes to demo.log in the data folder. */
 export async function startBerthProcess({ dataDir, schedulers }: BerthProcessOptions): Promise<BerthProcess> {
-  mkdirSync(dataDir, { recursive: true, mode: 0o711 })
   const file = join(dataDir, 'demo-schedulers.json')
-  writeFileSync(file, JSON.stringify(schedulers, null, 2))
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o711 })
+    writeFileSync(file, JSON.stringify(schedulers, null, 2))
+  } catch (error) {
+    throw new DemoFailure(String(error), 'Set BERTH_DATA_DIR to a folder that you may write to.')
+  }
   const { DATABASE_URL: _, REDIS_URL: __, BERTH_SERVE: ___, BERTH_API_KEY: ____, ...env } = process.env
   const child = spawn(process.execPath, ['dist/main.js'], {
     env: { ...env, BERTH_DATA_DIR: dataDir, BERTH_HOST: '127.0.0.1', BERTH_PORT: '0', BERTH_SCHEDULERS: file, BERTH_LOG_LEVEL: 'info' },
@@ -45,7 +58,12 @@ async function untilListening(child: ChildProcess, logPath: string): Promise<str
   child.stdout?.pipe(log)
   child.stderr?.on('data', (chunk: Buffer) => words.push(chunk.toString()))
   const address = new Promise<string | null>((resolve) => {
-    if (child.stdout) createInterface({ input: child.stdout }).on('line', (line) => resolveWithAddress(line, resolve))
+    const read = (line: string): void => {
+      const { address, level = 0, err, msg } = line.startsWith('{') ? (JSON.parse(line) as LogEntry) : {}
+      if (address !== undefined) resolve(address)
+      if (level >= FATAL) words.push(`${msg}: ${err?.message}`)
+    }
+    if (child.stdout) createInterface({ input: child.stdout }).on('line', read)
     child.once('exit', () => resolve(null))
     setTimeout(() => resolve(null), START_MS).unref()
   })
@@ -54,11 +72,6 @@ async function untilListening(child: ChildProcess, logPath: string): Promise<str
   await stop(child)
   const advice = `Its log is ${logPath}; to start afresh, remove the folder that it is in.`
   throw new DemoFailure(`Berth did not start. ${words.join('').trim()}`, advice)
-}
-
-function resolveWithAddress(line: string, resolve: (address: string) => void): void {
-  const entry = line.startsWith('{') ? (JSON.parse(line) as { address?: unknown }) : {}
-  if (typeof entry.address === 'string') resolve(entry.address)
 }
 
 async function stop(child: ChildProcess): Promise<void> {
