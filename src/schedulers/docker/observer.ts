@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ObservationBatch } from '../../domain/attempt.ts'
+import type { AttemptObservation, ObservationBatch } from '../../domain/attempt.ts'
 import { ContainerTable } from './container-table.ts'
 import type { Engine } from './engine.ts'
 import { EventFeed } from './event-feed.ts'
+import { findOwners } from './find-owners.ts'
 import type { DaemonFacts } from './status.ts'
 
 /** At least every 15 s is promised; the rest is for the list itself. */
@@ -24,7 +25,8 @@ export async function* observeContainers(engine: Engine, installation: string, s
     signal.addEventListener('abort', close, { once: true })
     try {
       const table = new ContainerTable(engine, installation, await askDaemon(engine, signal))
-      yield* watch(events, table, signal)
+      const findLeftovers = (known: readonly AttemptObservation[]) => findOthers(known, { engine, installation, signal })
+      yield* watch(events, { table, findLeftovers }, signal)
     } finally {
       signal.removeEventListener('abort', close)
       events.close()
@@ -33,12 +35,18 @@ export async function* observeContainers(engine: Engine, installation: string, s
   }
 }
 
-async function* watch(events: EventFeed, table: ContainerTable, signal: AbortSignal): AsyncGenerator<ObservationBatch> {
+interface Watched {
+  readonly table: ContainerTable
+  readonly findLeftovers: (known: readonly AttemptObservation[]) => Promise<AttemptObservation[]>
+}
+
+async function* watch(events: EventFeed, { table, findLeftovers }: Watched, signal: AbortSignal): AsyncGenerator<ObservationBatch> {
   let completeAt = 0
   while (!events.ended && !signal.aborted) {
     if (performance.now() >= completeAt) {
       completeAt = performance.now() + COMPLETE_EVERY_MS
-      yield { complete: true, attempts: await table.reload(signal) }
+      const attempts = await table.reload(signal)
+      yield { complete: true, attempts: [...attempts, ...(await findLeftovers(attempts))] }
     }
     await events.changed(completeAt - performance.now())
     const changed = events.take()
@@ -46,6 +54,19 @@ async function* watch(events: EventFeed, table: ContainerTable, signal: AbortSig
     const attempts = await table.refresh(changed, signal)
     if (attempts.length > 0) yield { complete: false, attempts }
   }
+}
+
+/** Attempts without a replica, of which something else was left: they are told of so that it can be removed. */
+async function findOthers(known: readonly AttemptObservation[], place: DaemonPlace): Promise<AttemptObservation[]> {
+  const owners = await findOwners(place.engine, place.installation, place.signal)
+  for (const { attemptId } of known) owners.delete(attemptId)
+  return [...owners].map((attemptId) => ({ attemptId, replicas: [] }))
+}
+
+interface DaemonPlace {
+  readonly engine: Engine
+  readonly installation: string
+  readonly signal: AbortSignal
 }
 
 /** The default bridge is made anew at each start of the daemon, unless containers have lived through it. */
