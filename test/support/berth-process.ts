@@ -57,7 +57,7 @@ export async function startBerthProcess(env: Readonly<Record<string, string>>): 
     const keep = (line: string): void => {
       const entry = parse(line)
       if (lines.push(entry) > KEPT_LINES) lines.shift()
-      if (entry.msg === words) resolve(String(entry['address'] ?? ''))
+      if (entry.msg === words) resolve(typeof entry['address'] === 'string' ? entry['address'] : '')
       if (process.env['BERTH_TEST_LOG']) console.log(`${child.pid} ${line}`)
     }
   })

@@ -38,13 +38,16 @@ export async function* demultiplexLogs(source: AsyncIterable<Buffer>, lost?: Los
       if (frame.stream === null) throw new LogStreamError(`the daemon says: ${payload.toString()}`)
       runs.add(frame.stream, payload)
       lost?.pass(frame.stream, payload)
-      frame = payload.length < frame.left ? { stream: frame.stream, left: frame.left - payload.length } : null
+      frame = remainderOf(frame, payload.length)
     }
     header = rest
     yield* runs.take()
   }
   if ((frame !== null && frame.left > 0) || header.length > 0) throw new LogStreamError('the stream ended inside of a frame')
 }
+
+/** What is still to come of a frame after this many bytes of it. */
+const remainderOf = ({ stream, left }: Frame, bytes: number): Frame | null => (bytes < left ? { stream, left: left - bytes } : null)
 
 const HEADER_BYTES = 8
 const NEWLINE = Buffer.from('\n')
