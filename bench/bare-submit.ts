@@ -5,7 +5,10 @@ import { z } from 'zod'
 
 const Body = z.strictObject({ scheduler: z.string(), roles: z.array(z.strictObject({ command: z.array(z.string()) })) })
 const pool = new pg.Pool({ connectionString: process.env['DATABASE_URL'], max: 10 })
-await pool.query(`CREATE TABLE IF NOT EXISTS bare_job (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), state text, spec json, created_at timestamptz DEFAULT now())`)
+await pool.query(
+  `CREATE TABLE IF NOT EXISTS bare_job (
+    id uuid PRIMARY KEY DEFAULT gen_random_uuid(), state text, spec json, created_at timestamptz DEFAULT now())`,
+)
 await pool.query('CREATE INDEX IF NOT EXISTS bare_job_state ON bare_job (state)')
 await pool.query('CREATE INDEX IF NOT EXISTS bare_job_created ON bare_job (created_at)')
 
@@ -21,4 +24,11 @@ app.post('/v1/jobs', async (request, reply) => {
   return reply.code(202).send({ ...rows[0], ...body })
 })
 await app.listen({ host: '127.0.0.1', port: Number(process.env['PORT']) })
-process.once('SIGTERM', () => void app.close().then(() => pool.end()).then(() => process.exit(0)))
+process.once(
+  'SIGTERM',
+  () =>
+    void app
+      .close()
+      .then(() => pool.end())
+      .then(() => process.exit(0)),
+)

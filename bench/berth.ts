@@ -21,7 +21,12 @@ export async function startServer(args: readonly string[], env: Record<string, s
   })
   const url = `http://127.0.0.1:${port}`
   for (let tries = 0; tries < 300 && child.exitCode === null; tries += 1) {
-    if (await fetch(url + path).then((answer) => answer.ok, () => false)) {
+    if (
+      await fetch(url + path).then(
+        (answer) => answer.ok,
+        () => false,
+      )
+    ) {
       return { url, process: child, stop: () => stop(child) }
     }
     await sleep(100)
@@ -30,7 +35,8 @@ export async function startServer(args: readonly string[], env: Record<string, s
 }
 
 /** A Berth built from this checkout, with the bench's key. */
-export const startBerth = (env: Record<string, string>): Promise<Server> => startServer(['dist/main.js'], { BERTH_API_KEY: KEY, ...env }, '/readyz')
+export const startBerth = (env: Record<string, string>): Promise<Server> =>
+  startServer(['dist/main.js'], { BERTH_API_KEY: KEY, ...env }, '/readyz')
 
 export const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
 

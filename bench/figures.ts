@@ -29,5 +29,8 @@ export async function inPairs(rounds: number, ours: () => Promise<number>, bare:
 export function report(what: string, pairs: readonly Pair[], unit: string, goal: string): void {
   const ratio = median(pairs.map(({ ours, bare }) => ours / bare))
   const [ours, bare] = [median(pairs.map((pair) => pair.ours)), median(pairs.map((pair) => pair.bare))]
-  console.log(`${what}: ${ours.toFixed(1)} ${unit} to ${bare.toFixed(1)} ${unit} bare, ratio ${ratio.toFixed(2)} (goal ${goal}; ${pairs.length} rounds)`)
+  console.log(
+    `${what}: ${ours.toFixed(1)} ${unit} to ${bare.toFixed(1)} ${unit} bare, ` +
+      `ratio ${ratio.toFixed(2)} (goal ${goal}; ${pairs.length} rounds)`,
+  )
 }

@@ -16,7 +16,8 @@ export async function benchDockerTrue(berth: Server, socketPath: string): Promis
     await container.remove()
     return ms
   }
-  const ours = async (): Promise<number> => (await runJob(berth, { scheduler: 'docker', roles: [{ image: 'busybox', command: ['true'] }] })).ms
+  const ours = async (): Promise<number> =>
+    (await runJob(berth, { scheduler: 'docker', roles: [{ image: 'busybox', command: ['true'] }] })).ms
   await ours()
   await bare()
   report('true on Docker', await inPairs(ROUNDS, ours, bare), 'ms', '<= 1.15')
@@ -28,5 +29,7 @@ export async function benchLocalTrue(berth: Server): Promise<void> {
   await once()
   const times: number[] = []
   for (let round = 0; round < ROUNDS; round += 1) times.push(await once())
-  console.log(`true as a local process: ${median(times).toFixed(0)} ms, ${Math.min(...times).toFixed(0)} to ${Math.max(...times).toFixed(0)}`)
+  console.log(
+    `true as a local process: ${median(times).toFixed(0)} ms, ${Math.min(...times).toFixed(0)} to ${Math.max(...times).toFixed(0)}`,
+  )
 }

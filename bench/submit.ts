@@ -17,7 +17,10 @@ export async function benchSubmit(databaseUrl: string, dataDir: string, seconds:
     }
     const long = await fire(berth, 16, seconds)
     const { average } = long.requests
-    console.log(`submit for ${seconds} s, 16 connections: ${average.toFixed(0)} accepted/s, p99 ${long.latency.p99} ms, ${long.non2xx + long.errors} refused`)
+    console.log(
+      `submit for ${seconds} s, 16 connections: ${average.toFixed(0)} accepted/s, ` +
+        `p99 ${long.latency.p99} ms, ${long.non2xx + long.errors} refused`,
+    )
   } finally {
     await Promise.all([bare.stop(), berth.stop()])
   }

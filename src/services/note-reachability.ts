@@ -6,7 +6,8 @@ const REASON = 'scheduler_unreachable'
 
 const WAITING = `
 SELECT id, state FROM attempt
-WHERE scheduler = $1 AND submitting_at IS NOT NULL AND removed_at IS NULL AND outcome IS NULL AND state IN ('pending', 'running') AND reason IS NOT DISTINCT FROM $2`
+WHERE scheduler = $1 AND submitting_at IS NOT NULL AND removed_at IS NULL AND outcome IS NULL
+  AND state IN ('pending', 'running') AND reason IS NOT DISTINCT FROM $2`
 
 /** Says on every attempt that is on the scheduler that nothing is known of it now. Unreachable is never dead. */
 export async function noteUnreachable(deps: ServiceDeps, scheduler: string, detail: string): Promise<void> {

@@ -30,7 +30,11 @@ describe.skipIf(need.missing)('a job that cannot be', () => {
   it('for its image is not to be had fails, with the words of the daemon', { timeout: 60_000 }, async () => {
     const job = shellJob(berth, 'docker', 'true') as { roles: object[] }
     const { id } = await berth.client.submit({ ...job, roles: job.roles.map((role) => ({ ...role, image: '127.0.0.1:9/no/such:image' })) })
-    expect(await berth.client.ended(id)).toMatchObject({ state: 'failed', reason: 'image_pull_failed', detail: expect.stringContaining('127.0.0.1:9') })
+    expect(await berth.client.ended(id)).toMatchObject({
+      state: 'failed',
+      reason: 'image_pull_failed',
+      detail: expect.stringContaining('127.0.0.1:9'),
+    })
     expect((await berth.client.events(id)).some(({ reason }) => reason === 'image_pull')).toBe(true)
     expect(await berth.starts(id)).toEqual([])
   })
@@ -50,7 +54,11 @@ describe.skipIf(need.missing)('a job that cannot be', () => {
     ['with a relative destination', mount({ path: 'data' }), '/roles/0/mounts/0/path'],
     ['with a destination that climbs', mount({ path: '/data/../etc' }), '/roles/0/mounts/0/path'],
     ['with a reserved destination', mount({ path: '/proc/sys' }), '/roles/0/mounts/0/path'],
-    ['with two mounts at one place', { mounts: ['foo1', 'foo2'].map((source) => ({ type: 'volume', source, path: '/data' })) }, '/roles/0/mounts/1'],
+    [
+      'with two mounts at one place',
+      { mounts: ['foo1', 'foo2'].map((source) => ({ type: 'volume', source, path: '/data' })) },
+      '/roles/0/mounts/1',
+    ],
     ['with a mount string that has a key twice', { mountStrings: ['type=volume,src=a2,src=b2,dst=/data'] }, '/roles/0/mountStrings/0'],
     ['with an environment of 1 MiB', { env: { BIG: 'x'.repeat(1_000_000) } }, '/roles/0/env'],
   ])('%s is refused, and the place is named', async (_, role, pointer) => {
@@ -69,7 +77,9 @@ describe.skipIf(need.missing)('a job that cannot be', () => {
   it('with many faults is told all of them at once', async () => {
     const answer = await send({ replicas: 0, mounts: [{ type: 'volume', source: '-', path: 'x' }], unknownField: 1 })
     const pointers = (answer.body as { errors: { pointer: string }[] }).errors.map(({ pointer }) => pointer)
-    expect(pointers).toEqual(expect.arrayContaining(['/roles/0/replicas', '/roles/0/mounts/0/source', '/roles/0/mounts/0/path', '/roles/0/unknownField']))
+    expect(pointers).toEqual(
+      expect.arrayContaining(['/roles/0/replicas', '/roles/0/mounts/0/source', '/roles/0/mounts/0/path', '/roles/0/unknownField']),
+    )
   })
 
   it('of 10 MB is refused as too large, also when it does not say how large it is', async () => {
@@ -93,7 +103,10 @@ describe.skipIf(need.missing)('a job that cannot be', () => {
     ['an array', 'application/json', '[]', 422, 'invalid_request'],
     ['nothing', 'application/json', '', 400, 'malformed_request'],
   ])('sent as %s is refused', async (_, type, body, status, code) => {
-    expect(await berth.client.request('POST', '/v1/jobs', { body, headers: { 'content-type': type } })).toMatchObject({ status, body: { code } })
+    expect(await berth.client.request('POST', '/v1/jobs', { body, headers: { 'content-type': type } })).toMatchObject({
+      status,
+      body: { code },
+    })
   })
 
   it('leaves no row behind', async () => {

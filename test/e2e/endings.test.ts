@@ -31,7 +31,9 @@ describe.skipIf(need.missing).each(PLACES)('a job on %s', (place) => {
     expect(job).toMatchObject({ state: 'failed', reason: 'executor_error' })
     expect(job.attempts.map(({ roles }) => roles[0]?.replicas[0]?.exitCode)).toEqual([11, 12, 13])
     expect(await berth.starts(id)).toEqual(['1/main/0', '2/main/0', '3/main/0'])
-    const queued = (await berth.client.events(id)).filter(({ type }) => type === 'job.queued' || type === 'job.starting').map(({ at }) => Date.parse(at))
+    const queued = (await berth.client.events(id))
+      .filter(({ type }) => type === 'job.queued' || type === 'job.starting')
+      .map(({ at }) => Date.parse(at))
     const waits = [2, 4].map((at) => (queued[at + 1] ?? 0) - (queued[at] ?? 0))
     expect(waits[0]).toBeGreaterThanOrEqual(790)
     expect(waits[1]).toBeGreaterThanOrEqual(1_590)
@@ -58,28 +60,35 @@ describe.skipIf(need.missing).each(PLACES)('a job on %s', (place) => {
   })
 
   it('of several replicas that are to wait lets the others come to their own end', async () => {
-    const { id } = await submit('[ "$BERTH_REPLICA" = 1 ] && exit 5; sleep 2; echo end >> /truth/$BERTH_JOB_ID.ends', { replicas: 3, onReplicaFailure: 'wait' })
+    const { id } = await submit('[ "$BERTH_REPLICA" = 1 ] && exit 5; sleep 2; echo end >> /truth/$BERTH_JOB_ID.ends', {
+      replicas: 3,
+      onReplicaFailure: 'wait',
+    })
     const job = await berth.client.ended(id)
     expect(job).toMatchObject({ state: 'failed', detail: expect.stringContaining('main/1') })
     expect(exitCodes(job)).toEqual([0, 5, 0])
     expect(await readFile(join(berth.truth, `${id}.ends`), 'utf8')).toBe('end\nend\n')
   })
 
-  it('that is canceled in whatever state ends as canceled, or as it truly did, and nothing of it runs on', { timeout: 60_000 }, async () => {
-    const script = 'trap "exit 0" TERM; for i in $(seq 100); do echo x >> /truth/$BERTH_JOB_ID.beats; sleep 0.1; done'
-    for (const wait of [0, 5, 20, 50, 100, 200, 400, 800]) {
-      const { id } = await submit(script, { graceSeconds: 1 })
-      await sleep(wait)
-      await berth.client.cancel(id)
-      await berth.client.cancel(id)
-      expect(await berth.client.ended(id)).toMatchObject({ state: 'canceled', attempts: [{ number: 1 }] })
-      await berth.client.events(id)
-      const beats = await readFile(join(berth.truth, `${id}.beats`), 'utf8').catch(() => '')
-      await sleep(150)
-      expect(await readFile(join(berth.truth, `${id}.beats`), 'utf8').catch(() => '')).toBe(beats)
-      expect((await berth.starts(id)).length).toBeLessThanOrEqual(1)
-    }
-  })
+  it(
+    'that is canceled in whatever state ends as canceled, or as it truly did, and nothing of it runs on',
+    { timeout: 60_000 },
+    async () => {
+      const script = 'trap "exit 0" TERM; for i in $(seq 100); do echo x >> /truth/$BERTH_JOB_ID.beats; sleep 0.1; done'
+      for (const wait of [0, 5, 20, 50, 100, 200, 400, 800]) {
+        const { id } = await submit(script, { graceSeconds: 1 })
+        await sleep(wait)
+        await berth.client.cancel(id)
+        await berth.client.cancel(id)
+        expect(await berth.client.ended(id)).toMatchObject({ state: 'canceled', attempts: [{ number: 1 }] })
+        await berth.client.events(id)
+        const beats = await readFile(join(berth.truth, `${id}.beats`), 'utf8').catch(() => '')
+        await sleep(150)
+        expect(await readFile(join(berth.truth, `${id}.beats`), 'utf8').catch(() => '')).toBe(beats)
+        expect((await berth.starts(id)).length).toBeLessThanOrEqual(1)
+      }
+    },
+  )
 
   it('that is canceled while it waits for its next attempt is canceled and not tried again', async () => {
     const { id } = await submit('exit 1', { retries: { max: 3, backoffSeconds: 30 } })

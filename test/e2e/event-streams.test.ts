@@ -83,7 +83,9 @@ describe.skipIf(need.missing)('an event stream', () => {
 
   it('ends by itself after the last event, and another client sees the same', async () => {
     const { id } = await berth.client.submit(shellJob(berth, 'local', 'sleep 1'))
-    const [first, second] = await Promise.all([open(id, AbortSignal.timeout(20_000)), open(id, AbortSignal.timeout(20_000))].map(async (each) => (await each).text()))
+    const [first, second] = await Promise.all(
+      [open(id, AbortSignal.timeout(20_000)), open(id, AbortSignal.timeout(20_000))].map(async (each) => (await each).text()),
+    )
     expect(first).toContain('job.succeeded')
     expect(second).toBe(first)
   })

@@ -36,7 +36,10 @@ describe.skipIf(need.missing).each(PLACES)('the output of a job on %s', (place) 
     const from = performance.now()
     const bytes = await outputOf('head -c 50000000 /dev/zero | tr "\\0" x')
     clearInterval(watch)
-    console.log(`${place}: 50 MB in one line, twice, in ${Math.round(performance.now() - from)} ms; memory grew by ${Math.round((most - before) / MIB)} MiB`)
+    console.log(
+      `${place}: 50 MB in one line, twice, in ${Math.round(performance.now() - from)} ms; ` +
+        `memory grew by ${Math.round((most - before) / MIB)} MiB`,
+    )
     expect(bytes.length).toBe(50_000_000)
     expect(hashOf(bytes)).toBe(hashOf(Buffer.alloc(50_000_000, 'x')))
     expect(most - before).toBeLessThan(MOST_GROWTH)
@@ -52,14 +55,22 @@ describe.skipIf(need.missing).each(PLACES)('the output of a job on %s', (place) 
     expect((await outputOf(script)).toString()).toBe('café 😀\n')
     const { id } = await berth.client.submit(shellJob(berth, place, script))
     const response = await berth.client.open(`/v1/jobs/${id}/logs?follow=true`, { headers: { accept: 'application/x-ndjson' } })
-    const lines = (await response.text()).trim().split('\n').map((line) => JSON.parse(line) as { text?: string })
+    const lines = (await response.text())
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { text?: string })
     expect(lines.map((line) => JSON.stringify(line)).join('')).toContain('café 😀')
   })
 
   it('keeps its newlines after lines of any length', async () => {
     const lengths = [0, 1, 16_383, 16_385, 20_000, 40_000, 100_000]
     const script = lengths.map((length) => `head -c ${length} /dev/zero | tr "\\0" x; echo`).join('; ')
-    expect(firstDifference(await outputOf(`${script}; echo end`), Buffer.from(`${lengths.map((length) => 'x'.repeat(length)).join('\n')}\nend\n`))).toBeNull()
+    expect(
+      firstDifference(
+        await outputOf(`${script}; echo end`),
+        Buffer.from(`${lengths.map((length) => 'x'.repeat(length)).join('\n')}\nend\n`),
+      ),
+    ).toBeNull()
   })
 
   it('may be any bytes', async () => {
@@ -78,7 +89,9 @@ describe.skipIf(need.missing).each(PLACES)('the output of a job on %s', (place) 
   })
 
   it('of a killed Berth is whole after another has taken the job over', { timeout: 60_000 }, async () => {
-    const { id } = await berth.client.submit(shellJob(berth, place, 'for i in $(seq 60); do head -c 20000 /dev/zero | tr "\\0" z; echo $i; sleep 0.05; done; echo end'))
+    const { id } = await berth.client.submit(
+      shellJob(berth, place, 'for i in $(seq 60); do head -c 20000 /dev/zero | tr "\\0" z; echo $i; sleep 0.05; done; echo end'),
+    )
     await berth.client.until(id, ({ state }) => state === 'running')
     await running.kill()
     running = await berth.start()

@@ -18,7 +18,9 @@ describe.skipIf(need.missing || redis.missing)('two installations on one Docker 
 
   it('run jobs of equal names at the same time, each its own, and see nothing of each other', async () => {
     const run = async (berth: Installation, at: number): Promise<void> => {
-      const jobs = await Promise.all([0, 1].map((round) => berth.client.submit(shellJob(berth, 'docker', `echo ${at}-${round}`, { name: 'same', replicas: 2 }))))
+      const jobs = await Promise.all(
+        [0, 1].map((round) => berth.client.submit(shellJob(berth, 'docker', `echo ${at}-${round}`, { name: 'same', replicas: 2 }))),
+      )
       for (const [round, { id }] of jobs.entries()) {
         expect(await berth.client.ended(id)).toMatchObject({ state: 'succeeded' })
         expect((await berth.client.log(id)).toString()).toBe(`${at}-${round}\n`.repeat(2))

@@ -20,7 +20,9 @@ describe('the list of crash points', () => {
   it('is complete: each that stands in src is passed by a case', () => {
     const src = fileURLToPath(new URL('../../src', import.meta.url))
     const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'))
-    const named = files.flatMap((path) => [...readFileSync(`${src}/${path}`, 'utf8').matchAll(/crashPoint\('([^']+)'\)/g)].map(([, name]) => name))
+    const named = files.flatMap((path) =>
+      [...readFileSync(`${src}/${path}`, 'utf8').matchAll(/crashPoint\('([^']+)'\)/g)].map(([, name]) => name),
+    )
     expect(new Set(CRASH_CASES.map(({ point }) => point))).toEqual(new Set(named))
   })
 })
@@ -29,7 +31,9 @@ describe.skipIf(need.missing).concurrent('a Berth that is killed', () => {
   afterAll(async () => {
     await pool.dispose()
     const sorted = takeovers.map(({ ms }) => ms).sort((a, b) => a - b)
-    console.log(`${sorted.length} takeovers: median ${Math.round(sorted[sorted.length >> 1] ?? 0)} ms, longest ${Math.round(sorted.at(-1) ?? 0)} ms`)
+    console.log(
+      `${sorted.length} takeovers: median ${Math.round(sorted[sorted.length >> 1] ?? 0)} ms, longest ${Math.round(sorted.at(-1) ?? 0)} ms`,
+    )
   })
 
   it.for(CRASH_CASES)('at $point, in the course of a job that is $life on $place, has it run once and leaves nothing over', (crash) =>
@@ -66,10 +70,17 @@ async function dieIn(relief: Relief, point: string, crash: NamedCase): Promise<J
   const armed = await relief.arm(point)
   const job = await submit(relief, crash).catch(() => null)
   if (job && crash.life === 'canceled') {
-    await eventually(() => relief.berth.starts(job.id), (starts) => starts.length === REPLICAS)
+    await eventually(
+      () => relief.berth.starts(job.id),
+      (starts) => starts.length === REPLICAS,
+    )
     await relief.berth.client.cancel(job.id)
   }
-  await eventually(() => armed.alive(), (alive) => !alive, 40)
+  await eventually(
+    () => armed.alive(),
+    (alive) => !alive,
+    40,
+  )
   expect(await armed.ended).toBe('SIGKILL')
   return job
 }

@@ -34,9 +34,11 @@ describe.skipIf(docker.missing)('while the Docker socket is gone', () => {
     const { id } = await berth.client.submit(shellJob(berth, 'docker', 'echo done'))
     const waiting = await berth.client.until(id, ({ reason }) => reason === 'scheduler_unreachable', 10)
     expect(waiting).toMatchObject({ state: 'starting', detail: expect.stringContaining('cannot be reached') })
-    await expect.poll(async () => (await berth.client.request('GET', '/v1/schedulers')).body, { timeout: 15_000 }).toMatchObject({
-      items: expect.arrayContaining([expect.objectContaining({ name: 'docker', health: expect.objectContaining({ healthy: false }) })]),
-    })
+    await expect
+      .poll(async () => (await berth.client.request('GET', '/v1/schedulers')).body, { timeout: 15_000 })
+      .toMatchObject({
+        items: expect.arrayContaining([expect.objectContaining({ name: 'docker', health: expect.objectContaining({ healthy: false }) })]),
+      })
     await socket.open()
     expect(await berth.client.ended(id)).toMatchObject({ state: 'succeeded', reason: null })
     await berth.client.events(id)
@@ -115,15 +117,21 @@ describe.skipIf(root.missing || dockerd.missing)('when the Docker daemon itself'
     await berth.untilClean()
   })
 
-  it.each(['SIGKILL', 'SIGTERM'] as const)('is ended by %s, what it ends itself is lost, which uses no attempt, and is tried again', async (signal) => {
-    const script = '[ "$BERTH_ATTEMPT" = 1 ] && sleep 60; echo done'
-    const { id } = await berth.client.submit(shellJob(berth, 'docker', script, { retries: { max: 0, backoffSeconds: 0 } }))
-    await berth.client.until(id, ({ state }) => state === 'running')
-    await own.kill(signal)
-    await own.start()
-    const job = await berth.client.ended(id)
-    expect(job.attempts.map(({ state, reason }) => [state, reason])).toEqual([['failed', 'lost'], ['succeeded', null]])
-    expect(await berth.starts(id)).toEqual(['1/main/0', '2/main/0'])
-    await berth.untilClean()
-  })
+  it.each(['SIGKILL', 'SIGTERM'] as const)(
+    'is ended by %s, what it ends itself is lost, which uses no attempt, and is tried again',
+    async (signal) => {
+      const script = '[ "$BERTH_ATTEMPT" = 1 ] && sleep 60; echo done'
+      const { id } = await berth.client.submit(shellJob(berth, 'docker', script, { retries: { max: 0, backoffSeconds: 0 } }))
+      await berth.client.until(id, ({ state }) => state === 'running')
+      await own.kill(signal)
+      await own.start()
+      const job = await berth.client.ended(id)
+      expect(job.attempts.map(({ state, reason }) => [state, reason])).toEqual([
+        ['failed', 'lost'],
+        ['succeeded', null],
+      ])
+      expect(await berth.starts(id)).toEqual(['1/main/0', '2/main/0'])
+      await berth.untilClean()
+    },
+  )
 })

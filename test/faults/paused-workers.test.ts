@@ -10,7 +10,14 @@ const pool = new ReliefPool(need.host)
 
 /** Just before or after something is done that must not be done twice. */
 const POINTS: readonly { place: Place; point: string }[] = [
-  ...['docker.create.before', 'docker.create.after', 'docker.start.before', 'submit.native.after', 'settle.logs.after', 'drive.remove.before'].map((point) => ({ place: 'docker', point }) as const),
+  ...[
+    'docker.create.before',
+    'docker.create.after',
+    'docker.start.before',
+    'submit.native.after',
+    'settle.logs.after',
+    'drive.remove.before',
+  ].map((point) => ({ place: 'docker', point }) as const),
   ...['local.prepare.after', 'local.start.before', 'drive.remove.before'].map((point) => ({ place: 'local', point }) as const),
 ]
 /** In which the one that woke up notices, and lets go. */
@@ -26,9 +33,17 @@ async function outlive(relief: Relief, { place, point }: (typeof POINTS)[number]
   const { berth } = relief
   const parked = await relief.arm(`${point}:SIGSTOP`)
   const { id } = await berth.client.submit(shellJob(berth, place, 'echo done', { replicas: 2 }))
-  await eventually(() => isStopped(parked.pid), (stopped) => stopped, 40)
+  await eventually(
+    () => isStopped(parked.pid),
+    (stopped) => stopped,
+    40,
+  )
   relief.relieve()
-  await eventually(() => berth.database.pool.query('SELECT FROM attempt WHERE job_id = $1 AND removed_at IS NOT NULL', [id]), ({ rowCount }) => rowCount === 1, 40)
+  await eventually(
+    () => berth.database.pool.query('SELECT FROM attempt WHERE job_id = $1 AND removed_at IS NOT NULL', [id]),
+    ({ rowCount }) => rowCount === 1,
+    40,
+  )
   parked.resume()
   await sleep(NOTICED_MS)
   await berth.untilClean()

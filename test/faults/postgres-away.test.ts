@@ -36,7 +36,11 @@ describe.skipIf(need.missing)('Postgres', () => {
   }
 
   it('gone for 5 s is told within 2 s, and gets over; jobs end rightly and no process ends', async () => {
-    const jobs = await Promise.all(PLACES.flatMap((place) => ['sleep 3; echo done', 'sleep 3; exit 3'].map((script) => berth.client.submit(shellJob(berth, place, script)))))
+    const jobs = await Promise.all(
+      PLACES.flatMap((place) =>
+        ['sleep 3; echo done', 'sleep 3; exit 3'].map((script) => berth.client.submit(shellJob(berth, place, script))),
+      ),
+    )
     for (const { id } of jobs) await berth.client.until(id, ({ state }) => state === 'running')
     await postgres.shut()
     const stop = new AbortController()
@@ -53,11 +57,17 @@ describe.skipIf(need.missing)('Postgres', () => {
     const answers = await asking
     const refused = answers.filter(({ status }) => status !== 200)
     const recovered = (answers.find(({ status, at }) => status === 200 && at > gone + AWAY_MS - 500)?.at ?? Infinity) - back
-    console.log(`Postgres gone: told in ${Math.round(Math.max(...refused.map(({ ms }) => ms)))} ms at most, served again ${Math.round(recovered)} ms after its return`)
+    console.log(
+      `Postgres gone: told in ${Math.round(Math.max(...refused.map(({ ms }) => ms)))} ms at most, ` +
+        `served again ${Math.round(recovered)} ms after its return`,
+    )
     expect(refused.length).toBeGreaterThan(0)
-    for (const { status, retryAfter, ms } of refused) expect({ status, retryAfter, late: ms > 2_200 }).toEqual({ status: 503, retryAfter: expect.stringMatching(/^\d+$/), late: false })
+    for (const { status, retryAfter, ms } of refused)
+      expect({ status, retryAfter, late: ms > 2_200 }).toEqual({ status: 503, retryAfter: expect.stringMatching(/^\d+$/), late: false })
     expect(recovered).toBeLessThan(5_000)
-    expect(ended.map(({ state, reason }) => `${state} ${reason}`)).toEqual(PLACES.flatMap(() => ['succeeded null', 'failed executor_error']))
+    expect(ended.map(({ state, reason }) => `${state} ${reason}`)).toEqual(
+      PLACES.flatMap(() => ['succeeded null', 'failed executor_error']),
+    )
     for (const { id } of jobs) {
       await berth.client.events(id)
       expect(await berth.starts(id)).toEqual(['1/main/0'])
@@ -71,7 +81,10 @@ describe.skipIf(need.missing)('Postgres', () => {
     for (const { id } of jobs) await berth.client.until(id, ({ state }) => state === 'running')
     postgres.hush()
     const asked = performance.now()
-    const requests = [berth.client.request('GET', '/v1/jobs?limit=1'), berth.client.request('POST', '/v1/jobs', { body: shellJob(berth, 'local', 'true') })]
+    const requests = [
+      berth.client.request('GET', '/v1/jobs?limit=1'),
+      berth.client.request('POST', '/v1/jobs', { body: shellJob(berth, 'local', 'true') }),
+    ]
     for (const answer of await Promise.all(requests)) expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } })
     console.log(`silence of Postgres told within ${Math.round(performance.now() - asked)} ms`)
     expect(performance.now() - asked).toBeLessThan(15_000)
@@ -88,7 +101,12 @@ describe.skipIf(need.missing)('Postgres', () => {
     const jobs = await Promise.all(PLACES.map((place) => berth.client.submit(shellJob(berth, place, 'sleep 2; echo done'))))
     for (let round = 0; round < 10; round += 1) {
       await sleep(300)
-      await berth.database.pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'berth%' AND pid <> pg_backend_pid()`).catch(() => undefined)
+      await berth.database.pool
+        .query(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+             WHERE datname = current_database() AND application_name LIKE 'berth%' AND pid <> pg_backend_pid()`,
+        )
+        .catch(() => undefined)
     }
     for (const { id } of jobs) {
       expect(await berth.client.ended(id)).toMatchObject({ state: 'succeeded' })

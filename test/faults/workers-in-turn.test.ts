@@ -20,7 +20,8 @@ describe.skipIf(need.missing || redis.missing)('one of two workers', () => {
   })
   afterAll(() => berth.dispose())
 
-  const submit = async (place: Place, script: string, more: object = {}): Promise<string> => (await berth.client.submit(shellJob(berth, place, script, { ...more }))).id
+  const submit = async (place: Place, script: string, more: object = {}): Promise<string> =>
+    (await berth.client.submit(shellJob(berth, place, script, { ...more }))).id
 
   /** The worker that watches the scheduler: it alone sees what happens there. */
   const watcherOf = async (place: Place): Promise<BerthProcess> => {
@@ -39,24 +40,29 @@ describe.skipIf(need.missing || redis.missing)('one of two workers', () => {
     await berth.untilClean()
   }
 
-  it.each(PLACES)('that watches %s is killed: the other sees the ends of what runs there within 10 s, and all that was on its way runs once', async (place) => {
-    const running = await Promise.all(Array.from({ length: 3 }, () => submit(place, 'sleep 3; echo done')))
-    for (const id of running) await berth.client.until(id, ({ state }) => state === 'running')
-    const onTheirWay = await Promise.all(Array.from({ length: 10 }, () => submit(place, 'echo done')))
-    await sleep(150)
-    await (await watcherOf(place)).kill()
-    const killed = performance.now()
-    for (const id of running) await berth.client.ended(id)
-    const ms = performance.now() - killed
-    console.log(`${place}: ends of running jobs known ${Math.round(ms)} ms after their watcher was killed`)
-    await expectSucceeded([...running, ...onTheirWay])
-    console.log(`${place}: all on their way over ${Math.round(performance.now() - killed)} ms after the kill`)
-    expect(ms).toBeLessThan(TAKEOVER_MS)
-    await berth.start({ serve: 'worker' })
-  })
+  it.each(PLACES)(
+    'that watches %s is killed: the other sees the ends of what runs there within 10 s, and all that was on its way runs once',
+    async (place) => {
+      const running = await Promise.all(Array.from({ length: 3 }, () => submit(place, 'sleep 3; echo done')))
+      for (const id of running) await berth.client.until(id, ({ state }) => state === 'running')
+      const onTheirWay = await Promise.all(Array.from({ length: 10 }, () => submit(place, 'echo done')))
+      await sleep(150)
+      await (await watcherOf(place)).kill()
+      const killed = performance.now()
+      for (const id of running) await berth.client.ended(id)
+      const ms = performance.now() - killed
+      console.log(`${place}: ends of running jobs known ${Math.round(ms)} ms after their watcher was killed`)
+      await expectSucceeded([...running, ...onTheirWay])
+      console.log(`${place}: all on their way over ${Math.round(performance.now() - killed)} ms after the kill`)
+      expect(ms).toBeLessThan(TAKEOVER_MS)
+      await berth.start({ serve: 'worker' })
+    },
+  )
 
   it('that is told to end under load gives back what it has, ends within 15 s with code 0, and nothing is lost', async () => {
-    const ids = await Promise.all(Array.from({ length: 30 }, (_, at) => submit(PLACES[at % 2] ?? 'local', at % 3 === 0 ? 'sleep 2; echo done' : 'echo done')))
+    const ids = await Promise.all(
+      Array.from({ length: 30 }, (_, at) => submit(PLACES[at % 2] ?? 'local', at % 3 === 0 ? 'sleep 2; echo done' : 'echo done')),
+    )
     await sleep(300)
     const { end, ms } = await (await watcherOf('docker')).stop()
     console.log(`a worker under load ended ${Math.round(ms)} ms after SIGTERM`)
@@ -69,7 +75,8 @@ describe.skipIf(need.missing || redis.missing)('one of two workers', () => {
     const ids = await Promise.all(PLACES.map((place) => submit(place, 'sleep 3; echo done')))
     for (const id of ids) await berth.client.until(id, ({ state }) => state === 'running')
     const workers = berth.processes.filter(({ address, alive }) => address === '' && alive())
-    for (const { end, ms } of await Promise.all(workers.map((worker) => worker.stop()))) expect({ end, late: ms > STOP_MS }).toEqual({ end: 0, late: false })
+    for (const { end, ms } of await Promise.all(workers.map((worker) => worker.stop())))
+      expect({ end, late: ms > STOP_MS }).toEqual({ end: 0, late: false })
     await berth.start({ serve: 'worker' })
     await expectSucceeded(ids)
   })
@@ -77,7 +84,9 @@ describe.skipIf(need.missing || redis.missing)('one of two workers', () => {
   it('and an API that is told to end while clients wait lets them go in time', async () => {
     const id = await submit('local', 'sleep 20', { graceSeconds: 0 })
     const api = berth.processes.find(({ address }) => address !== '')
-    const waiting = [berth.client.request('GET', `/v1/jobs/${id}?wait=60`), berth.client.log(id, 'follow=true')].map((each) => each.catch(() => null))
+    const waiting = [berth.client.request('GET', `/v1/jobs/${id}?wait=60`), berth.client.log(id, 'follow=true')].map((each) =>
+      each.catch(() => null),
+    )
     await sleep(500)
     const stopped = await api?.stop()
     expect(stopped?.end).toBe(0)

@@ -33,12 +33,19 @@ export class JobClient {
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     const text = await response.text()
-    return { status: response.status, headers: response.headers, body: response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : text }
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : text,
+    }
   }
 
   /** The answer itself, to be read as it comes. */
   open(path: string, init: RequestInit = {}): Promise<Response> {
-    return fetch(`${this.#address()}${path}`, { ...init, headers: { authorization: `Bearer ${this.#key}`, ...(init.headers as Record<string, string>) } })
+    return fetch(`${this.#address()}${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${this.#key}`, ...(init.headers as Record<string, string>) },
+    })
   }
 
   /** @throws Error with the problem when it is not accepted */

@@ -17,7 +17,12 @@ export interface ShellJob {
 }
 
 /** A job that writes each start down where `Installation.starts` reads it, and then does as the script says. */
-export function shellJob({ truth }: { readonly truth: string }, place: Place, script: string, { replicas = 1, ...more }: ShellJob = {}): object {
+export function shellJob(
+  { truth }: { readonly truth: string },
+  place: Place,
+  script: string,
+  { replicas = 1, ...more }: ShellJob = {},
+): object {
   const note = 'echo "$BERTH_ATTEMPT/$BERTH_ROLE/$BERTH_REPLICA" >> /truth/$BERTH_JOB_ID.starts'
   return {
     scheduler: place,

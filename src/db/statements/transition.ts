@@ -50,7 +50,8 @@ WITH a AS (
   WHERE attempt.id = $1 AND job.id = attempt.job_id AND job.attempt = attempt.number
     AND attempt.state = ANY($4::text[])
     AND ($8::int IS NULL OR attempt.epoch = $8)
-    AND (attempt.state <> $2 OR ($11::jsonb IS NOT NULL AND attempt.outcome IS NULL) OR (attempt.reason, attempt.detail, attempt.stop_reason)
+    AND (attempt.state <> $2 OR ($11::jsonb IS NOT NULL AND attempt.outcome IS NULL)
+      OR (attempt.reason, attempt.detail, attempt.stop_reason)
       IS DISTINCT FROM ($6::text, $7::text, coalesce(attempt.stop_reason, $10)))
   RETURNING attempt.id, attempt.job_id, attempt.number, attempt.scheduler, attempt.resolutions
 ), moved AS (

@@ -8,7 +8,10 @@ import type { LogStream } from '../../domain/attempt.ts'
  * What cannot be known stays lost: the newline of a last line that is so long, and of one of exactly n × 16 KiB.
  */
 export class LostNewlines {
-  readonly #last: Record<LogStream, { length: number; byte: number }> = { stdout: { length: 0, byte: NEWLINE }, stderr: { length: 0, byte: NEWLINE } }
+  readonly #last: Record<LogStream, { length: number; byte: number }> = {
+    stdout: { length: 0, byte: NEWLINE },
+    stderr: { length: 0, byte: NEWLINE },
+  }
 
   /** To be asked at the beginning of each frame: whether a newline was lost before it. */
   isBefore(stream: LogStream): boolean {

@@ -99,7 +99,7 @@ function capabilitiesOf({ isolation, bindRoots }: LocalSchedulerOptions, { limit
 
 async function describeHealth({ node, isolation, root }: LocalSchedulerOptions, { limits }: Cgroups): Promise<string> {
   await makeFolders(root, isolation)
-  if (isolation === 'bubblewrap' && await detectIsolation() !== 'bubblewrap') {
+  if (isolation === 'bubblewrap' && (await detectIsolation()) !== 'bubblewrap') {
     throw new SchedulerError('unavailable', 'bubblewrap no longer works here: install it again, or restart the worker to go on without it')
   }
   if (isolation === 'links') await promisify(execFile)('setpriv', SETPRIV_PROBE).catch(refuseOldSetpriv)
@@ -110,7 +110,9 @@ async function describeHealth({ node, isolation, root }: LocalSchedulerOptions, 
 const SETPRIV_PROBE = ['--pdeathsig', 'KILL', '--no-new-privs', 'true']
 
 function refuseOldSetpriv(cause: unknown): never {
-  throw new SchedulerError('unavailable', 'setpriv with --pdeathsig is missing on this machine: install util-linux, or bubblewrap', { cause })
+  throw new SchedulerError('unavailable', 'setpriv with --pdeathsig is missing on this machine: install util-linux, or bubblewrap', {
+    cause,
+  })
 }
 
 /** Only the worker looks into it; a job without a sandbox that changes its user must pass through. */

@@ -25,7 +25,17 @@ describe('an attempt whose replicas are known to have ended without that its end
     await expect.poll(async () => (await getJob(berth.deps, { project, id: job.id })).state, { timeout: 10_000 }).toBe('running')
     const { rows } = await berth.database.pool.query<{ id: string }>('SELECT id FROM attempt WHERE job_id = $1', [job.id])
     const times = { startedAt: new Date().toISOString(), endedAt: new Date().toISOString() }
-    const ended = { role: 'main', index: 0, phase: 'succeeded', exitCode: 0, ...times, node: null, nativeId: null, nativeReason: null, failure: null } as const
+    const ended = {
+      role: 'main',
+      index: 0,
+      phase: 'succeeded',
+      exitCode: 0,
+      ...times,
+      node: null,
+      nativeId: null,
+      nativeReason: null,
+      failure: null,
+    } as const
     await recordReplicas(berth.database.pool, rows[0]?.id ?? '', [ended])
     const view = await waitForJob(berth.deps, { project, id: job.id, seconds: 10, signal: new AbortController().signal })
     expect(view).toMatchObject({ state: 'succeeded' })
