@@ -30,6 +30,9 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
   if (problem.status >= 500) request.log.error({ err: problem.cause ?? problem, code: problem.code }, problem.message)
   else request.log.info({ code: problem.code }, problem.message)
   if (problem.retryAfterSeconds !== undefined) void reply.header('retry-after', String(problem.retryAfterSeconds))
+  // A connection that is closed over a body that nobody has read loses the answer too: the rest is read and dropped
+  // instead, for as long as a request may take.
+  void reply.removeHeader('connection')
   const body = toProblemBody(problem, { requestId: request.id, instance: pathOf(request.url) })
   return (
     reply
