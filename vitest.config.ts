@@ -25,6 +25,8 @@ export default defineConfig({
           include: ['test/{faults,e2e}/**/*.test.ts'],
           testTimeout: 120_000,
           fileParallelism: false,
+          // Tests of a file that run at once mostly wait for a claim to run out.
+          maxConcurrency: 10,
           sequence: { groupOrder: 1 },
         },
       },

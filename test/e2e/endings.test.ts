@@ -10,7 +10,7 @@ import { PLACES, requirePlaces, shellJob } from '../support/places.ts'
 const need = requirePlaces()
 const RACES = 50
 
-describe.skipIf(need.missing).each(PLACES)('a job on %s', (place) => {
+describe.skipIf(need.missing).concurrent.each(PLACES)('a job on %s', (place) => {
   let berth: Installation
 
   beforeAll(async () => {
