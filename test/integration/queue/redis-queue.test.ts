@@ -29,7 +29,7 @@ describe.skipIf(redisThere.missing)('doorbells over Redis', () => {
   it('fail within seconds while Redis is away, and are answered again once it is back, empty', async () => {
     await redis.kill()
     const begin = performance.now()
-    await expect(queue.ring([{ attemptId: 'att_lost', ring: '1' }])).rejects.toThrow()
+    await expect(queue.ring([{ attemptId: 'att_lost', ring: '1' }])).rejects.toBeInstanceOf(Error)
     expect(performance.now() - begin).toBeLessThan(5_000)
     await redis.start()
     await vi.waitFor(() => queue.ring([{ attemptId: 'att_back', ring: '1' }]), { timeout: 10_000, interval: 200 })
@@ -41,7 +41,7 @@ describe.skipIf(redisThere.missing)('doorbells over Redis', () => {
     const early = createDoorbellQueue({ kind: 'redis', url: redis.url }, 'berth-early', pino({ level: 'silent' }))
     const heard: string[] = []
     early.listen(1, async (attemptId) => void heard.push(attemptId))
-    await expect(early.ring([{ attemptId: 'att_none', ring: '1' }])).rejects.toThrow()
+    await expect(early.ring([{ attemptId: 'att_none', ring: '1' }])).rejects.toBeInstanceOf(Error)
     await redis.start()
     await vi.waitFor(() => early.ring([{ attemptId: 'att_late', ring: '1' }]), { timeout: 10_000, interval: 200 })
     await vi.waitFor(() => expect(heard).toContain('att_late'), 10_000)
