@@ -11,10 +11,10 @@ export interface DoorbellQueue {
   /** @throws when the queue did not take them all within 2 s; some may have been rung then. */
   ring(doorbells: readonly Doorbell[]): Promise<void>
   /** Hands each doorbell to `answer`, up to `concurrency` at once, until closed. */
-  listen(concurrency: number, answer: (attemptId: string, signal: AbortSignal) => Promise<void>): void
+  listen(concurrency: number, answer: (attemptId: string) => Promise<void>): void
   /** @throws when the queue does not answer. */
   ping(): Promise<void>
-  /** Returns within 8 s, whatever the queue does. */
+  /** Takes no more doorbells and waits for the answers under way, 8 s at most, whatever the queue does. */
   close(): Promise<void>
 }
 
@@ -26,7 +26,6 @@ export function createDoorbellQueue(backend: QueueBackend, prefix: string, log: 
   const clients = createQueueClients(backend, prefix)
   const producer = lastingProducer(clients, log)
   const consumers: { close(): Promise<void> }[] = []
-  const stopped = new AbortController()
   return {
     async ring(doorbells) {
       const jobs = doorbells.map(({ attemptId, ring }) => ({
@@ -37,14 +36,13 @@ export function createDoorbellQueue(backend: QueueBackend, prefix: string, log: 
       await producer.call((queue) => queue.addBulk(jobs), 'ringing')
     },
     listen(concurrency, answer) {
-      const consume = (): Worker => clients.consumer(concurrency, (attemptId) => answer(attemptId, stopped.signal))
+      const consume = (): Worker => clients.consumer(concurrency, answer)
       consumers.push(lastingConsumer(consume, clients, log))
     },
     async ping() {
       await producer.call((queue) => queue.getJobCounts('wait'), 'the queue')
     },
     async close() {
-      stopped.abort(new Error('this worker is shutting down'))
       const closing = Promise.allSettled([...consumers.map((consumer) => consumer.close()), producer.close()])
       await withDeadline(closing, CLOSE_MS, 'closing the queue').catch((error: unknown) =>
         log.warn({ err: error }, 'the queue did not close'),

@@ -3,7 +3,6 @@ import type { AttemptObservation, ObservationBatch } from '../domain/attempt.ts'
 import { dropLease, takeLease } from '../db/statements/lease.ts'
 import { SchedulerError, type Scheduler } from '../schedulers/scheduler.ts'
 import { applyObservation } from './apply-observation.ts'
-import { driveAttempt } from './drive-attempt.ts'
 import { MissingAttempts } from './missing-attempts.ts'
 import { noteReachable, noteUnreachable } from './note-reachability.ts'
 import { OrphanedAttempts } from './orphaned-attempts.ts'
@@ -18,6 +17,8 @@ const SETTLE_AT_ONCE = 4
 export interface WatchedScheduler {
   readonly name: string
   readonly scheduler: Scheduler
+  /** Takes an attempt that was seen to end on at once. */
+  settle(attemptId: string): Promise<void>
 }
 
 /**
@@ -111,7 +112,8 @@ class Watch {
   #settle(attemptId: string): void {
     if (this.#settling >= SETTLE_AT_ONCE) return
     this.#settling += 1
-    void driveAttempt(this.#deps, attemptId, this.#signal)
+    void this.#watched
+      .settle(attemptId)
       .catch((error: unknown) => this.#deps.log.debug({ err: error }, 'not settled at once; the doorbell will do'))
       .finally(() => (this.#settling -= 1))
   }

@@ -10,6 +10,8 @@ import type { WorkerDeps } from '../services/worker-deps.ts'
 const CONCURRENCY = 32
 const SWEEP_MS = 1_000
 const TIDY_MS = 60_000
+/** What is under way at a stop may take this long to come to its end; then it is given back as it stands. */
+const DRAIN_MS = 4_000
 
 export interface RunningWorker {
   /** Stops taking on work and gives back what it holds; returns within 10 s. */
@@ -21,20 +23,45 @@ export function startWorker(deps: WorkerDeps, queue: DoorbellQueue): RunningWork
   const stopping = new AbortController()
   const { signal } = stopping
   const ring = queue.ring.bind(queue)
-  queue.listen(CONCURRENCY, (attemptId, stop) => driveAttempt(deps, attemptId, stop))
+  const drives = new Drives(deps)
+  const drive = drives.start.bind(drives)
+  queue.listen(CONCURRENCY, drive)
   const loops = [
     relayOutbox(deps, ring, signal),
     every(deps, SWEEP_MS, signal, () => sweepDue(deps, ring)),
     every(deps, SWEEP_MS, signal, () => sweepOverdue(deps)),
     every(deps, TIDY_MS, signal, () => sweepIdempotencyKeys(deps)),
-    ...[...deps.schedulers].map(([name, scheduler]) => watchScheduler(deps, { name, scheduler }, signal)),
+    ...[...deps.schedulers].map(([name, scheduler]) => watchScheduler(deps, { name, scheduler, settle: drive }, signal)),
   ]
   deps.log.info({ worker: deps.workerId, schedulers: [...deps.schedulers.keys()] }, 'this worker takes on work')
   return {
     async stop() {
       stopping.abort()
-      await Promise.all([queue.close(), Promise.allSettled(loops)])
+      await Promise.all([queue.close(), drives.drain(), Promise.allSettled(loops)])
     },
+  }
+}
+
+/** The attempts that this worker acts on now. */
+class Drives {
+  readonly #deps: WorkerDeps
+  readonly #giveUp = new AbortController()
+  readonly #underWay = new Set<Promise<void>>()
+
+  constructor(deps: WorkerDeps) {
+    this.#deps = deps
+  }
+
+  async start(attemptId: string): Promise<void> {
+    const driving = driveAttempt(this.#deps, attemptId, this.#giveUp.signal)
+    this.#underWay.add(driving)
+    await driving.finally(() => this.#underWay.delete(driving))
+  }
+
+  async drain(): Promise<void> {
+    const timer = setTimeout(() => this.#giveUp.abort(new Error('this worker is shutting down')), DRAIN_MS)
+    await Promise.allSettled(this.#underWay)
+    clearTimeout(timer)
   }
 }
 
