@@ -12,10 +12,7 @@ describe.skipIf(need.missing)('a job that cannot be', () => {
     berth = await Installation.create({ dockerHost: need.host })
     await berth.start()
   })
-  afterAll(async () => {
-    await berth.untilClean()
-    await berth.dispose()
-  })
+  afterAll(() => berth.untilClean().finally(() => berth.dispose()))
 
   const send = (role: object, place: Place = 'docker'): Promise<Answer> =>
     berth.client.request('POST', '/v1/jobs', {
