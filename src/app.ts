@@ -42,7 +42,6 @@ const LIMITS = {
   /** Longer than the longest poll; streams switch it off for themselves. */
   connectionTimeout: 90_000,
   keepAliveTimeout: 72_000,
-  maxRequestsPerSocket: 1_000,
   forceCloseConnections: true,
 } as const satisfies FastifyServerOptions
 

@@ -12,7 +12,13 @@ describe.skipIf(need.missing)('a job that cannot be', () => {
     berth = await Installation.create({ dockerHost: need.host })
     await berth.start()
   })
-  afterAll(() => berth.untilClean().finally(() => berth.dispose()))
+  afterAll(async () => {
+    try {
+      await berth.untilClean()
+    } finally {
+      await berth.dispose()
+    }
+  })
 
   const send = (role: object, place: Place = 'docker'): Promise<Answer> =>
     berth.client.request('POST', '/v1/jobs', {

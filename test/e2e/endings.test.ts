@@ -17,7 +17,13 @@ describe.skipIf(need.missing).concurrent.each(PLACES)('a job on %s', (place) => 
     berth = await Installation.create({ dockerHost: need.host })
     await berth.start()
   })
-  afterAll(() => berth.untilClean().finally(() => berth.dispose()))
+  afterAll(async () => {
+    try {
+      await berth.untilClean()
+    } finally {
+      await berth.dispose()
+    }
+  })
 
   const submit = (script: string, more: object = {}): Promise<JobView> => berth.client.submit(shellJob(berth, place, script, { ...more }))
   const exitCodes = (job: JobView): (number | null)[] => job.attempts.at(-1)?.roles[0]?.replicas.map(({ exitCode }) => exitCode) ?? []

@@ -10,7 +10,7 @@ import { ReliefPool, type Relief } from './relief.ts'
 
 const REPLICAS = 2
 /** A lease of 8 s, the sweeper's second, and a busy machine. */
-const TAKEOVER_MS = 11_000
+const TAKEOVER_MS = 20_000
 
 const need = requirePlaces()
 const pool = new ReliefPool(need.host)

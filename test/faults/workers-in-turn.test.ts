@@ -8,7 +8,7 @@ import { requireRedis } from '../support/requirements.ts'
 const need = requirePlaces()
 const redis = requireRedis()
 /** Lease and lock of the dead one run out, and the other notices. */
-const TAKEOVER_MS = 10_000
+const TAKEOVER_MS = 20_000
 const STOP_MS = 15_000
 
 describe.skipIf(need.missing || redis.missing)('one of two workers', () => {
@@ -41,7 +41,7 @@ describe.skipIf(need.missing || redis.missing)('one of two workers', () => {
   }
 
   it.each(PLACES)(
-    'that watches %s is killed: the other sees the ends of what runs there within 10 s, and all that was on its way runs once',
+    'that watches %s is killed: the other sees the ends of what runs there, and all that was on its way runs once',
     async (place) => {
       const running = await Promise.all(Array.from({ length: 3 }, () => submit(place, 'sleep 3; echo done')))
       for (const id of running) await berth.client.until(id, ({ state }) => state === 'running')
