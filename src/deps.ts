@@ -13,7 +13,7 @@ import { createDockerScheduler } from './schedulers/docker/docker-scheduler.ts'
 import { detectIsolation } from './schedulers/local/detect-isolation.ts'
 import { createLocalScheduler } from './schedulers/local/local-scheduler.ts'
 import type { Scheduler } from './schedulers/scheduler.ts'
-import { LogFollowers } from './services/log-followers.ts'
+import { LogFollowers } from './services/logs/log-followers.ts'
 import type { WorkerDeps } from './services/worker-deps.ts'
 
 const POOL_SIZE = 10

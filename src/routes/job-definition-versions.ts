@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { entityTag } from '../plugins/entity-tag.ts'
-import { getDefinitionVersion, listVersions } from '../services/definitions.ts'
+import { getDefinitionVersion, listVersions } from '../services/definitions/definitions.ts'
 import { DEFINITION_SCHEMAS } from './job-definition-schemas.ts'
 import type { RouteOptions } from './route-options.ts'
 import { pageSize } from './schemas/parameters.ts'

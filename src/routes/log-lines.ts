@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { LogRecord } from '../domain/job-view.ts'
-import { LogPosition } from '../services/log-position.ts'
+import { LogPosition } from '../services/logs/log-position.ts'
 
 /** One line of output on the wire: `text`, or `base64` when it is not UTF-8, without its newline. */
 export interface LogLine {

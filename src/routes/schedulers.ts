@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { describeSchedulers } from '../services/describe-schedulers.ts'
+import { describeSchedulers } from '../services/schedulers/describe-schedulers.ts'
 import type { RouteOptions } from './route-options.ts'
 import { noQuery } from './schemas/parameters.ts'
 import { json, responses } from './schemas/responses.ts'

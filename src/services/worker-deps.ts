@@ -1,4 +1,4 @@
-import type { LogFollowers } from './log-followers.ts'
+import type { LogFollowers } from './logs/log-followers.ts'
 import type { ServiceDeps } from './service-deps.ts'
 
 /** What the services of a worker need beyond those of the API. */

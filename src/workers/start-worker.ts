@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DoorbellQueue } from '../queue/doorbell-queue.ts'
-import { driveAttempt } from '../services/drive-attempt.ts'
-import { relayOutbox } from '../services/relay-outbox.ts'
-import { sweepDue, sweepIdempotencyKeys, sweepOverdue } from '../services/sweep.ts'
-import { watchScheduler } from '../services/watch-scheduler.ts'
+import { driveAttempt } from '../services/attempts/drive-attempt.ts'
+import { relayOutbox } from '../services/attempts/relay-outbox.ts'
+import { sweepDue, sweepIdempotencyKeys, sweepOverdue } from '../services/attempts/sweep.ts'
+import { watchScheduler } from '../services/schedulers/watch-scheduler.ts'
 import type { WorkerDeps } from '../services/worker-deps.ts'
 
 /** Attempts that one worker acts on at once; most of that time it waits for a scheduler. */

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { LogRecord } from '../../../src/domain/job-view.ts'
 import { LogLines, type LogLine } from '../../../src/routes/log-lines.ts'
-import { LogPosition } from '../../../src/services/log-position.ts'
+import { LogPosition } from '../../../src/services/logs/log-position.ts'
 
 interface Piece {
   readonly replica: number

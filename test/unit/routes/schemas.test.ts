@@ -7,7 +7,7 @@ import type { jobEvent } from '../../../src/routes/schemas/job-event.ts'
 import type { job, jobPage, jobPreview, jobSummary } from '../../../src/routes/schemas/job.ts'
 import type { logLine } from '../../../src/routes/schemas/log-line.ts'
 import type { scheduler } from '../../../src/routes/schemas/scheduler.ts'
-import type { DefinitionSummary, DefinitionVersionView, DefinitionView } from '../../../src/services/definitions.ts'
+import type { DefinitionSummary, DefinitionVersionView, DefinitionView } from '../../../src/services/definitions/definitions.ts'
 
 /** What a schema describes, with everything read-only, as the views are. */
 type Described<S extends z.ZodType> = ReadOnly<z.infer<S>>

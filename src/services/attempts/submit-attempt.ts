@@ -1,0 +1,52 @@
+import { crashPoint } from '../../crash-point.ts'
+import { buildAttemptSpec } from '../../domain/build-attempt-spec.ts'
+import { markAttempt } from '../../db/statements/claim-attempt.ts'
+import type { SubmitProgress } from '../../schedulers/scheduler.ts'
+import type { Step } from './step.ts'
+import { noteProgress, transition } from './transition.ts'
+import type { WorkerDeps } from '../worker-deps.ts'
+
+const PROGRESS_MS = 1_000
+
+/**
+ * Renders the attempt and makes it real. That something may exist is recorded before the first native call, and that
+ * everything does after the last.
+ *
+ * @returns 0 when a cancel came in between and is to be looked at now; null when the watcher will take it on.
+ * @throws SchedulerError
+ */
+export async function submitAttempt(deps: WorkerDeps, { claim, scheduler, signal }: Step): Promise<number | null> {
+  const { attemptId, epoch } = claim
+  await transition(deps, 'starting', { attemptId, epoch })
+  if (!(await markAttempt(deps.pool, claim, 'submitting'))) return 0
+  crashPoint('submit.intent.after')
+  const native = scheduler.render(
+    buildAttemptSpec({
+      installation: deps.installation,
+      project: claim.project,
+      jobId: claim.jobId,
+      spec: claim.spec,
+      resolutions: claim.resolutions,
+      attemptId,
+      attempt: claim.number,
+      epoch,
+    }),
+  )
+  await scheduler.submit(native, { signal, progress: progressNotes(deps, attemptId, epoch) })
+  crashPoint('submit.native.after')
+  await markAttempt(deps.pool, claim, 'submitted')
+  await transition(deps, 'pending', { attemptId, epoch })
+  return null
+}
+
+/** At most one note a second; the state may have moved on by then, which is fine. */
+function progressNotes(deps: WorkerDeps, attemptId: string, epoch: number): (progress: SubmitProgress) => void {
+  let last = -Infinity
+  return ({ reason, detail }) => {
+    if (performance.now() - last < PROGRESS_MS) return
+    last = performance.now()
+    noteProgress(deps, 'starting', { attemptId, epoch, reason, detail }).catch((error: unknown) =>
+      deps.log.debug({ err: error }, 'a progress note was not stored'),
+    )
+  }
+}

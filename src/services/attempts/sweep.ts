@@ -1,0 +1,42 @@
+import { takeDue } from '../../db/statements/doorbells.ts'
+import type { Doorbell } from '../../domain/doorbell.ts'
+import { IDEMPOTENCY_HOURS } from '../../db/statements/submit-job.ts'
+import type { ServiceDeps } from '../service-deps.ts'
+import { noteProgress } from './transition.ts'
+
+const BATCH = 500
+
+const OVERDUE = `
+SELECT id FROM attempt
+WHERE deadline_at <= now() AND outcome IS NULL AND state = 'running' AND stop_reason IS NULL LIMIT ${BATCH}`
+
+const OLD_KEYS = `
+DELETE FROM idempotency_key WHERE (project_id, route, key) IN (
+  SELECT project_id, route, key FROM idempotency_key
+  WHERE created_at < now() - interval '${IDEMPOTENCY_HOURS} hours' LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)`
+
+/** Rings again for every attempt that is due and that nobody came for, so that the queue may lose everything. */
+export async function sweepDue(deps: ServiceDeps, ring: (doorbells: Doorbell[]) => Promise<void>): Promise<void> {
+  const due = await takeDue(deps.pool, BATCH)
+  if (due.length > 0) await ring(due)
+}
+
+/** Tells every attempt that has run longer than it may to stop. */
+export async function sweepOverdue(deps: ServiceDeps): Promise<void> {
+  const { rows } = await deps.pool.query<{ id: string }>({ name: 'overdue', text: OVERDUE })
+  for (const { id } of rows) {
+    const change = {
+      attemptId: id,
+      reason: 'timed_out',
+      detail: 'it ran longer than timeoutSeconds',
+      stopReason: 'timed_out',
+      wake: true,
+    } as const
+    await noteProgress(deps, 'running', change)
+  }
+}
+
+/** Forgets idempotency keys that are older than was announced. */
+export async function sweepIdempotencyKeys(deps: ServiceDeps): Promise<void> {
+  await deps.pool.query(OLD_KEYS)
+}

@@ -1,0 +1,49 @@
+import { admit } from '../../domain/admit.ts'
+import { jobOfDefinition, type JobRequest } from '../../domain/job-request.ts'
+import type { JobSpec } from '../../domain/job-spec.ts'
+import type { Resolution } from '../../domain/mount-plan.ts'
+import { normaliseJob } from '../../domain/normalise-job.ts'
+import { Problem } from '../../domain/problem.ts'
+import type { Scheduler } from '../../schedulers/scheduler.ts'
+import { resolveDefinition } from '../definitions/definitions.ts'
+import type { ServiceDeps } from '../service-deps.ts'
+
+export interface AdmittedJob {
+  readonly spec: JobSpec
+  readonly resolutions: readonly Resolution[]
+  readonly scheduler: Scheduler
+  readonly definition: { readonly name: string; readonly version: number } | null
+}
+
+/**
+ * What a request would run, before anything is stored: definition looked up, defaults filled in, every mount resolved.
+ *
+ * @throws Problem `invalid_request` or `job_refused` with every reason at once; `not_found`, `definition_retired`
+ */
+export async function admitJob(deps: ServiceDeps, project: string, request: JobRequest): Promise<AdmittedJob> {
+  const { body, definition } = await wholeJob(deps, project, request)
+  const normalised = normaliseJob(body)
+  if (!normalised.ok) throw new Problem('invalid_request', 'the job has faults; each is listed', { errors: normalised.faults })
+  const { spec, mountPointers } = normalised
+  const scheduler = deps.schedulers.get(spec.scheduler)
+  if (!scheduler) throw unknownScheduler(deps, spec.scheduler)
+  const others = [...deps.schedulers].map(([name, { kind, capabilities }]) => ({ name, kind, capabilities }))
+  const { kind, capabilities } = scheduler
+  const admitted = admit(spec, { name: spec.scheduler, kind, capabilities }, { mountPointers, others })
+  if (!admitted.ok) {
+    throw new Problem('job_refused', `the scheduler ${spec.scheduler} cannot run this job as asked`, { errors: admitted.faults })
+  }
+  return { spec, resolutions: admitted.resolutions, scheduler, definition }
+}
+
+async function wholeJob(deps: ServiceDeps, project: string, request: JobRequest) {
+  if (!('definition' in request)) return { body: request, definition: null }
+  const { name, version, job } = await resolveDefinition(deps, { project, name: request.definition, version: request.version })
+  return { body: jobOfDefinition(job, request), definition: { name, version } }
+}
+
+function unknownScheduler(deps: ServiceDeps, name: string): Problem {
+  const known = [...deps.schedulers.keys()].join(', ')
+  const fault = { pointer: '/scheduler', code: 'unknown_scheduler', detail: `there is no scheduler ${name}; configured here: ${known}` }
+  return new Problem('invalid_request', fault.detail, { errors: [fault] })
+}
