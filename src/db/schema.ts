@@ -58,6 +58,51 @@ export type attempt = {
      */
     removed_at: Timestamp | null;
 };
+export type drive = {
+    id: string;
+    project_id: string;
+    name: string;
+    version: Generated<number>;
+    kind: string;
+    access: string;
+    source: unknown;
+    credentials: unknown | null;
+    labels: unknown;
+    /**
+     * What a worker found last: {ok, at, …}; null before the first check.
+     */
+    checked: unknown | null;
+    /**
+     * Of managed drives: what their objects take, kept by every change through the API and made anew by a reindex.
+     */
+    used_bytes: Generated<number>;
+    used_objects: Generated<number>;
+    /**
+     * Sequence number of the last event, taken under this row's lock.
+     */
+    seq: Generated<number>;
+    created_at: Generated<Timestamp>;
+    updated_at: Generated<Timestamp>;
+};
+export type drive_check = {
+    id: string;
+    drive_id: string;
+    created_at: Generated<Timestamp>;
+    claimed_at: Timestamp | null;
+};
+export type drive_commit = {
+    id: string;
+    drive_id: string;
+    on_conflict: string;
+    created_at: Generated<Timestamp>;
+};
+export type drive_event = {
+    drive_id: string;
+    seq: number;
+    type: string;
+    data: unknown;
+    at: Generated<Timestamp>;
+};
 export type idempotency_key = {
     project_id: string;
     route: string;
@@ -169,12 +214,33 @@ export type scheduler_health = {
     detail: string;
     checked_at: Generated<Timestamp>;
 };
+export type secret = {
+    id: string;
+    project_id: string;
+    name: string;
+    version: Generated<number>;
+    key_id: string;
+    /**
+     * The data key, sealed under the ring's key: nonce, ciphertext, tag.
+     */
+    sealed_key: Buffer;
+    /**
+     * The value, sealed under the data key.
+     */
+    sealed: Buffer;
+    created_at: Generated<Timestamp>;
+    updated_at: Generated<Timestamp>;
+};
 export type setting = {
     key: string;
     value: string;
 };
 export type DB = {
     attempt: attempt;
+    drive: drive;
+    drive_check: drive_check;
+    drive_commit: drive_commit;
+    drive_event: drive_event;
     idempotency_key: idempotency_key;
     job: job;
     job_definition: job_definition;
@@ -187,5 +253,6 @@ export type DB = {
     project: project;
     replica: replica;
     scheduler_health: scheduler_health;
+    secret: secret;
     setting: setting;
 };

@@ -1,8 +1,17 @@
+import type { DriveKind } from './drives/drive.ts'
 import type { MountVia } from './mount-plan.ts'
 
 /** A directory of the host that jobs may bind. `readOnly` roots can only be mounted with access `ro`. */
 export interface BindRoot {
   readonly root: string
+  readonly readOnly: boolean
+}
+
+/** A file system or bucket that the operator has mounted on the machines of a scheduler. */
+export interface HostMount {
+  /** Such as `nfs://files.example.org/export`, `efs://fs-12345678`, `fsx_lustre://fs-12345678`, `s3://bucket/prefix/`. */
+  readonly source: string
+  readonly hostPath: string
   readonly readOnly: boolean
 }
 
@@ -13,6 +22,16 @@ export const LINKED_MOUNT_ROOT = '/mnt/berth'
 export interface Capabilities {
   /** Ways to make a mount, all that `render` can express. */
   readonly mountVia: readonly MountVia[]
+  /** Kinds of drives whose files can be copied in and out. */
+  readonly stages: readonly DriveKind[]
+  /** Most that one mount may copy in; null for no bound. */
+  readonly maxStageBytes: number | null
+  /** Whether the live directory of a managed drive can be mounted: it is on the machine that runs the replicas. */
+  readonly driveDirectories: boolean
+  /** CSI drivers that the cluster has, such as `s3.csi.aws.com`; empty anywhere else. */
+  readonly csiDrivers: readonly string[]
+  /** Where drives of this source are mounted already on every machine of the scheduler, by the operator. */
+  readonly hostMounts: readonly HostMount[]
   /** Directories that bind mounts may come from; empty refuses every bind. */
   readonly bindRoots: readonly BindRoot[]
   /** Host devices that device mounts may name, by exact path; empty refuses every device. */

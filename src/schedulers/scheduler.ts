@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { AttemptHandle, AttemptSpec, LogChunk, LogOptions, ObservationBatch } from '../domain/attempt.ts'
 import type { Capabilities } from '../domain/capabilities.ts'
 import type { FailureReason } from '../domain/failure-reason.ts'
@@ -40,6 +41,13 @@ export interface Scheduler<Native = unknown> {
   /** Asks every replica to end (SIGTERM, grace, SIGKILL) and returns when none runs. Unknown handles are fine. */
   cancel(handle: AttemptHandle, signal: AbortSignal): Promise<void>
 
+  /**
+   * The files below a staged mount of one replica, in any order; each body must be read to its end, or destroyed, before
+   * the next is asked for. Regular files only: links and devices are given as `skipped`. The replica may run or have ended.
+   * @throws SchedulerError `not_found` when the replica is gone
+   */
+  collect(handle: AttemptHandle, place: MountPlace, signal: AbortSignal): AsyncIterable<CollectedFile>
+
   /** Deletes what `submit` made, but never anything that still runs. Unknown handles are fine. */
   remove(handle: AttemptHandle, signal: AbortSignal): Promise<void>
 
@@ -52,14 +60,57 @@ export interface SubmitContext {
   readonly signal: AbortSignal
   /** Tells what the attempt waits for; at most once a second reaches the job's events. */
   readonly progress: (progress: SubmitProgress) => void
+  readonly staging: Staging
 }
 
 export interface SubmitProgress {
   /** A reason of the state `starting`, such as `image_pull`. */
-  readonly reason: 'image_pull' | 'volume' | 'capacity'
+  readonly reason: 'image_pull' | 'volume' | 'capacity' | 'staging'
   /** For people, such as `busybox: 12 of 40 MiB`. */
   readonly detail: string
+  readonly figures?: StagingFigures
 }
+
+/** How far the staging of all mounts is. */
+export interface StagingFigures {
+  readonly bytes: number
+  readonly files: number
+  readonly totalBytes: number
+}
+
+/** One mount of one replica. */
+export interface MountPlace {
+  readonly role: string
+  readonly index: number
+  /** Of the mount, as in its plan. */
+  readonly path: string
+}
+
+/** Where the files of staged mounts come from. */
+export interface Staging {
+  /** @throws SchedulerError `rejected` with `mount_failed`, or `unavailable` */
+  open(place: MountPlace, signal: AbortSignal): Promise<StagedTree>
+}
+
+/** A snapshot of what is to be put into a mount. */
+export interface StagedTree {
+  /** Hex; the same for the same files with the same content, and for no others: the key of a node's cache. */
+  readonly version: string
+  readonly totalBytes: number
+  readonly files: readonly StagedFile[]
+}
+
+export interface StagedFile {
+  /** Relative, plain: no empty part, no `.` or `..`. */
+  readonly path: string
+  readonly size: number
+  /** Verified while it is read: a stream that ends well gave exactly the right bytes. Broken connections are resumed inside. */
+  open(signal: AbortSignal): Promise<Readable>
+}
+
+export type CollectedFile =
+  | { readonly kind: 'file'; readonly path: string; readonly size: number; readonly body: Readable }
+  | { readonly kind: 'skipped'; readonly path: string; readonly what: 'symlink' | 'hardlink' | 'device' | 'fifo' | 'socket' }
 
 /**
  * - `unavailable`: it did not answer, or not yet; try again later, nothing is known

@@ -1,0 +1,17 @@
+import type { DriveSnapshot } from '../domain/drives/drive.ts'
+import type { ObjectStore } from './object-store.ts'
+
+/** What opens a bucket; null where it is public. Never logged, never stored in the clear. */
+export interface StoreCredentials {
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly sessionToken?: string
+}
+
+/** Opens the bytes of a drive, whatever its kind. */
+export interface Stores {
+  /** Null for a kind whose bytes Berth cannot reach, such as an NFS export. Cheap; nothing is sent yet. */
+  open(drive: DriveSnapshot, credentials: StoreCredentials | 'ambient' | null): ObjectStore | null
+  /** Where the live directory of a managed drive is on this machine; null when managed drives are in a bucket. */
+  directoryOf(driveId: string): string | null
+}
