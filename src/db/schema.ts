@@ -27,7 +27,7 @@ export type attempt = {
      */
     due_at: Generated<Timestamp | null>;
     /**
-     * When the sweeper may ring for it (again), and how often it has since the last claim.
+     * When it may be rung for (again), and how often it was since the last claim: the row is its own outbox.
      */
     ring_at: Generated<Timestamp>;
     rings: Generated<number>;
@@ -186,11 +186,6 @@ export type log_stream = {
     stream: string;
     size: Generated<number>;
 };
-export type outbox = {
-    id: Generated<number>;
-    attempt_id: string;
-    created_at: Generated<Timestamp>;
-};
 export type project = {
     id: string;
     created_at: Generated<Timestamp>;
@@ -249,7 +244,6 @@ export type DB = {
     lease: lease;
     log_segment: log_segment;
     log_stream: log_stream;
-    outbox: outbox;
     project: project;
     replica: replica;
     scheduler_health: scheduler_health;

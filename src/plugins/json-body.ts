@@ -3,6 +3,7 @@ import fp from 'fastify-plugin'
 import { Problem } from '../domain/problem.ts'
 
 const MAX_DEPTH = 32
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
  * The one way in for a body: JSON objects in UTF-8. An empty body is no body. Prototype keys (`__proto__`) are
@@ -32,7 +33,7 @@ const isUtf8Declared = ({ headers }: FastifyRequest): boolean => {
 
 function decode(bytes: Buffer): string | null {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return UTF8.decode(bytes)
   } catch {
     return null
   }

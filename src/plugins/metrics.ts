@@ -48,9 +48,10 @@ export const metrics = fp<MetricsOptions>(
     gauge('berth_db_connections', 'Connections to the database.', () => pool.totalCount)
     gauge('berth_db_connections_idle', 'Connections to the database that nobody uses.', () => pool.idleCount)
     gauge('berth_db_connections_waiting', 'Requests that wait for a connection to the database.', () => pool.waitingCount)
-    app.addHook('onResponse', async ({ method, routeOptions }, reply) => {
+    app.addHook('onResponse', ({ method, routeOptions }, reply, done) => {
       const labels = { method, route: routeOptions.url ?? 'unknown', status: String(reply.statusCode) }
       duration.observe(labels, reply.elapsedTime / 1000)
+      done()
     })
     const all = Registry.merge([ofProcess, registry])
     app.decorate('metrics', { read: async () => ({ contentType: all.contentType, text: await all.metrics() }) })

@@ -13,8 +13,9 @@ export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): stri
 /** Says the request's id on every answer. */
 export const requestId = fp(
   async (app) => {
-    app.addHook('onRequest', async (request, reply) => {
+    app.addHook('onRequest', (request, reply, done) => {
       void reply.header('x-request-id', request.id)
+      done()
     })
   },
   { name: 'request-id' },

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DoorbellQueue } from '../queue/doorbell-queue.ts'
 import { driveAttempt } from '../services/attempts/drive-attempt.ts'
-import { relayOutbox } from '../services/attempts/relay-outbox.ts'
-import { sweepDue, sweepIdempotencyKeys, sweepOverdue } from '../services/attempts/sweep.ts'
+import { ringDue } from '../services/attempts/ring-due.ts'
+import { sweepIdempotencyKeys, sweepOverdue } from '../services/attempts/sweep.ts'
 import { watchScheduler } from '../services/schedulers/watch-scheduler.ts'
 import type { WorkerDeps } from '../services/worker-deps.ts'
 
@@ -22,13 +22,11 @@ export interface RunningWorker {
 export function startWorker(deps: WorkerDeps, queue: DoorbellQueue): RunningWorker {
   const stopping = new AbortController()
   const { signal } = stopping
-  const ring = queue.ring.bind(queue)
   const drives = new Drives(deps)
   const drive = drives.start.bind(drives)
   queue.listen(CONCURRENCY, drive)
   const loops = [
-    relayOutbox(deps, ring, signal),
-    every(deps, SWEEP_MS, signal, () => sweepDue(deps, ring)),
+    ringDue(deps, queue.ring.bind(queue), signal),
     every(deps, SWEEP_MS, signal, () => sweepOverdue(deps)),
     every(deps, TIDY_MS, signal, () => sweepIdempotencyKeys(deps)),
     ...[...deps.schedulers].map(([name, scheduler]) => watchScheduler(deps, { name, scheduler, settle: drive }, signal)),

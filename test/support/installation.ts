@@ -31,7 +31,6 @@ export interface Leftovers {
   /** Folders of attempts on the local scheduler. */
   readonly folders: number
   readonly processes: number
-  readonly outbox: number
   readonly openAttempts: number
   readonly claims: number
 }
@@ -97,8 +96,8 @@ export class Installation {
   }
 
   async leftovers(): Promise<Leftovers> {
-    const { rows } = await this.database.pool.query<Pick<Leftovers, 'outbox' | 'openAttempts' | 'claims'>>(`
-      SELECT (SELECT count(*) FROM outbox) AS outbox, count(*) FILTER (WHERE removed_at IS NULL) AS "openAttempts",
+    const { rows } = await this.database.pool.query<Pick<Leftovers, 'openAttempts' | 'claims'>>(`
+      SELECT count(*) FILTER (WHERE removed_at IS NULL) AS "openAttempts",
         count(*) FILTER (WHERE owner IS NOT NULL OR lease_until IS NOT NULL) AS claims FROM attempt`)
     const [row] = rows
     if (!row) throw new Error('no counts')

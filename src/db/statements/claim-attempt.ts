@@ -53,16 +53,13 @@ WHERE id = $1 AND epoch = $2 AND owner IS NOT NULL`
 
 /** A wake-up that came during the claim stays due, and is rung for at once. */
 const RELEASE = `
-WITH released AS (
-  UPDATE attempt SET
-    owner = NULL, lease_until = NULL,
-    due_at = CASE WHEN removed_at IS NOT NULL THEN NULL
-      WHEN due_at <= now() THEN due_at ELSE now() + $3::float8 * interval '1 second' END,
-    ring_at = CASE WHEN due_at <= now() THEN now() + interval '2 seconds' ELSE now() + coalesce($3::float8, 0) * interval '1 second' END
-  WHERE id = $1 AND epoch = $2
-  RETURNING id, due_at
-)
-INSERT INTO outbox (attempt_id) SELECT id FROM released WHERE due_at <= now() RETURNING attempt_id`
+UPDATE attempt SET
+  owner = NULL, lease_until = NULL,
+  due_at = CASE WHEN removed_at IS NOT NULL THEN NULL
+    WHEN due_at <= now() THEN due_at ELSE now() + $3::float8 * interval '1 second' END,
+  ring_at = CASE WHEN due_at <= now() THEN now() ELSE now() + coalesce($3::float8, 0) * interval '1 second' END
+WHERE id = $1 AND epoch = $2
+RETURNING coalesce(due_at <= now(), false) AS due`
 
 const MARK = {
   submitting: `UPDATE attempt SET submitting_at = coalesce(submitting_at, now()) WHERE id = $1 AND epoch = $2 AND stop_reason IS NULL`,
@@ -84,11 +81,11 @@ export async function renewClaim(pool: Pool, { attemptId, epoch }: Claim): Promi
 
 /**
  * @param dueInSeconds when to look again without being woken; null for never.
- * @returns whether a doorbell was left in the outbox.
+ * @returns whether it is due already, and to be rung for.
  */
 export async function releaseClaim(pool: Pool, { attemptId, epoch }: Claim, dueInSeconds: number | null): Promise<boolean> {
-  const { rowCount } = await pool.query({ name: 'release', text: RELEASE, values: [attemptId, epoch, dueInSeconds] })
-  return rowCount === 1
+  const { rows } = await pool.query<{ due: boolean }>({ name: 'release', text: RELEASE, values: [attemptId, epoch, dueInSeconds] })
+  return rows[0]?.due ?? false
 }
 
 /** Records a step of the claimed attempt; false when the claim is gone, or, before submitting, when it is to be stopped. */

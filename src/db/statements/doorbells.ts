@@ -1,11 +1,7 @@
 import type { Pool } from 'pg'
 import type { Doorbell } from '../../domain/doorbell.ts'
 
-const TAKE_OUTBOX = `
-DELETE FROM outbox WHERE id IN (SELECT id FROM outbox ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
-RETURNING attempt_id, id`
-
-/** Due, held by nobody, and not rung for just now: 2 s after the relay's own ring, then doubling up to a minute. */
+/** Due, held by nobody, and not rung for just now: again after 2 s, then doubling up to a minute. */
 const TAKE_DUE = `
 UPDATE attempt SET rings = rings + 1, ring_at = now() + least(60, 2 ^ least(rings + 1, 6)) * interval '1 second'
 WHERE id IN (
@@ -14,27 +10,18 @@ WHERE id IN (
   ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
 RETURNING id, epoch, rings`
 
-/**
- * Hands waiting doorbells to `ring` and forgets them once it has returned: if it throws, they stay, and if the
- * process dies in between they are rung twice. Returns how many there were.
- */
-export async function relayDoorbells(pool: Pool, limit: number, ring: (doorbells: Doorbell[]) => Promise<void>): Promise<number> {
-  const client = await pool.connect()
-  let broken = true
-  try {
-    await client.query('BEGIN')
-    const { rows } = await client.query<{ attempt_id: string; id: number }>({ name: 'take_outbox', text: TAKE_OUTBOX, values: [limit] })
-    if (rows.length > 0) await ring(rows.map((row) => ({ attemptId: row.attempt_id, ring: `o${row.id}` })))
-    await client.query('COMMIT')
-    broken = false
-    return rows.length
-  } finally {
-    client.release(broken)
-  }
-}
+const NOT_RUNG = `UPDATE attempt SET rings = rings - 1, ring_at = now() WHERE id = ANY($1) AND rings > 0`
 
-/** Attempts that nobody came for: their doorbell was lost, or their worker died. */
+/**
+ * Attempts that wait for somebody: new ones, woken ones, and those whose doorbell was lost or whose worker died. Each is
+ * given out once; whoever dies before ringing costs it 2 s.
+ */
 export async function takeDue(pool: Pool, limit: number): Promise<Doorbell[]> {
   const { rows } = await pool.query<{ id: string; epoch: number; rings: number }>({ name: 'take_due', text: TAKE_DUE, values: [limit] })
-  return rows.map((row) => ({ attemptId: row.id, ring: `s${row.epoch}-${row.rings}` }))
+  return rows.map((row) => ({ attemptId: row.id, ring: `${row.epoch}-${row.rings}` }))
+}
+
+/** The queue did not take them: they wait again as if they had not been given out. */
+export async function giveBack(pool: Pool, doorbells: readonly Doorbell[]): Promise<void> {
+  await pool.query({ name: 'not_rung', text: NOT_RUNG, values: [doorbells.map(({ attemptId }) => attemptId)] })
 }

@@ -45,7 +45,7 @@ WITH a AS (
     stop_reason = coalesce(attempt.stop_reason, $10),
     outcome = coalesce(attempt.outcome, $11::jsonb),
     due_at = CASE WHEN $9 THEN now() ELSE attempt.due_at END,
-    ring_at = CASE WHEN $9 THEN now() + interval '2 seconds' ELSE attempt.ring_at END
+    ring_at = CASE WHEN $9 THEN now() ELSE attempt.ring_at END
   FROM job
   WHERE attempt.id = $1 AND job.id = attempt.job_id AND job.attempt = attempt.number
     AND attempt.state = ANY($4::text[])
@@ -63,7 +63,7 @@ WITH a AS (
     started_at = CASE WHEN $3 = 'running' THEN coalesce(started_at, now()) ELSE started_at END,
     ended_at = CASE WHEN $3 IN ('succeeded', 'failed', 'canceled') THEN now() ELSE NULL END
   FROM a WHERE job.id = a.job_id
-  RETURNING job.id, job.seq, a.number, a.id AS attempt_id, a.scheduler, a.resolutions
+  RETURNING job.id, job.seq, a.number, a.scheduler, a.resolutions
 ), event AS (
   INSERT INTO job_event (job_id, seq, type, attempt, data)
   SELECT id, seq, $5, number, jsonb_build_object('state', $3::text, 'reason', $6::text, 'detail', $7::text) FROM moved
@@ -72,8 +72,6 @@ WITH a AS (
   SELECT $12, id, number + 1, scheduler, 'queued', resolutions,
     now() + $13::float8 * interval '1 second', now() + $13::float8 * interval '1 second'
   FROM moved WHERE $12::text IS NOT NULL
-), ring AS (
-  INSERT INTO outbox (attempt_id) SELECT attempt_id FROM moved WHERE $9
 )
 SELECT id, seq FROM moved`
 

@@ -27,7 +27,7 @@ export async function driveAttempt(deps: WorkerDeps, attemptId: string, stop: Ab
   } finally {
     held.release()
     crashPoint('drive.release.before')
-    if (await releaseClaim(deps.pool, claim, dueInSeconds)) deps.signals.notify('outbox')
+    if (await releaseClaim(deps.pool, claim, dueInSeconds)) deps.signals.notify('due')
   }
 }
 

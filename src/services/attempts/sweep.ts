@@ -1,5 +1,3 @@
-import { takeDue } from '../../db/statements/doorbells.ts'
-import type { Doorbell } from '../../domain/doorbell.ts'
 import { IDEMPOTENCY_HOURS } from '../../db/statements/submit-job.ts'
 import type { ServiceDeps } from '../service-deps.ts'
 import { noteProgress } from './transition.ts'
@@ -14,12 +12,6 @@ const OLD_KEYS = `
 DELETE FROM idempotency_key WHERE (project_id, route, key) IN (
   SELECT project_id, route, key FROM idempotency_key
   WHERE created_at < now() - interval '${IDEMPOTENCY_HOURS} hours' LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)`
-
-/** Rings again for every attempt that is due and that nobody came for, so that the queue may lose everything. */
-export async function sweepDue(deps: ServiceDeps, ring: (doorbells: Doorbell[]) => Promise<void>): Promise<void> {
-  const due = await takeDue(deps.pool, BATCH)
-  if (due.length > 0) await ring(due)
-}
 
 /** Tells every attempt that has run longer than it may to stop. */
 export async function sweepOverdue(deps: ServiceDeps): Promise<void> {

@@ -55,6 +55,6 @@ async function write(deps: ServiceDeps, change: Change, step: Step): Promise<Mov
     nextAttempt: change.nextAttempt ?? null,
   })
   if (moved) deps.signals.notify(`job:${moved.jobId}`)
-  if (moved && change.wake) deps.signals.notify('outbox')
+  if (moved && change.wake) deps.signals.notify('due')
   return moved
 }

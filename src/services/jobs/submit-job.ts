@@ -51,7 +51,7 @@ export async function submitJob(deps: ServiceDeps, submission: Submission): Prom
   })
   crashPoint('submit_job.after')
   if (createdAt === null) return replay(deps, submission)
-  deps.signals.notify('outbox')
+  deps.signals.notify('due')
   return { job: acceptedView({ ...job, createdAt }), replayed: false }
 }
 
