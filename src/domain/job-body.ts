@@ -1,19 +1,10 @@
 import { z } from 'zod'
-import type { Flaw } from './fault.ts'
+import { labelsBody } from './labels-body.ts'
 import { ON_REPLICA_FAILURE } from './job-spec.ts'
 import { flaws, type PlacedFlaw } from './parse-body.ts'
 import { REQUEST_LIMITS } from './request-limits.ts'
-import { nameText, RoleBody } from './role-body.ts'
-
-/** Labels on the wire. */
-export const labelsBody = () =>
-  z
-    .record(
-      z.string().regex(/^[a-zA-Z0-9]([a-zA-Z0-9._/-]{0,61}[a-zA-Z0-9])?$/, 'must be 1 to 63 letters, digits, ".", "_", "/" or "-"'),
-      z.string().max(REQUEST_LIMITS.labelValueLength),
-    )
-    .superRefine(flaws(labelFlaws))
-    .meta({ description: 'Names and values to find jobs by; they mean nothing to Berth.', examples: [{ team: 'vision' }] })
+import { nameText } from './names-on-the-wire.ts'
+import { RoleBody } from './role-body.ts'
 
 /** When a failed attempt is tried again, as a client writes it. */
 export const RetriesBody = z
@@ -80,13 +71,6 @@ export const JobBody = z
     examples: [{ scheduler: 'local', roles: [{ command: ['echo', 'hello'] }] }],
   })
 export type JobBody = z.infer<typeof JobBody>
-
-function labelFlaws(labels: Readonly<Record<string, string>>): Flaw | null {
-  const count = Object.keys(labels).length
-  return count <= REQUEST_LIMITS.labels
-    ? null
-    : { code: 'too_many', detail: `must have at most ${REQUEST_LIMITS.labels} labels, not ${count}` }
-}
 
 function roleNameFlaws(roles: readonly RoleBody[]): PlacedFlaw[] {
   return roles.flatMap(({ name }, index) => {

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { Parsed } from './fault.ts'
-import { JobBody, labelsBody } from './job-body.ts'
+import { JobBody } from './job-body.ts'
+import { labelsBody } from './labels-body.ts'
 import { parseBody } from './parse-body.ts'
-import { nameText } from './role-body.ts'
+import { nameText } from './names-on-the-wire.ts'
 
 /** A submission of a job definition. */
 export const DefinitionSubmission = z

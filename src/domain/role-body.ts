@@ -5,15 +5,9 @@ import { MountBody } from './mount-body.ts'
 import { pathFlaw } from './mount-path.ts'
 import { parseMountString } from './mount-string.ts'
 import { flaws } from './parse-body.ts'
+import { nameText } from './names-on-the-wire.ts'
 import { REQUEST_LIMITS } from './request-limits.ts'
 import { roleFlaws } from './role-flaws.ts'
-
-/** Pattern of the names of jobs, roles, job definitions and schedulers. */
-export const NAME_PATTERN = /^[a-zA-Z0-9]([a-zA-Z0-9_.-]{0,61}[a-zA-Z0-9])?$/
-
-/** A name on the wire. */
-export const nameText = () =>
-  z.string().regex(NAME_PATTERN, 'must be 1 to 63 letters, digits, "_", "." or "-", beginning and ending with a letter or digit')
 
 /** Limits of each replica, as a client writes them. */
 export const ResourcesBody = z

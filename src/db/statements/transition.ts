@@ -21,6 +21,8 @@ export interface Move {
   /** JSON text of how it ended. */
   readonly outcome: string | null
   readonly nextAttempt: { readonly id: string; readonly delaySeconds: number } | null
+  /** JSON text of an object: what the event says beyond state, reason and detail. */
+  readonly extra: string
 }
 
 export interface Moved {
@@ -66,7 +68,7 @@ WITH a AS (
   RETURNING job.id, job.seq, a.number, a.scheduler, a.resolutions
 ), event AS (
   INSERT INTO job_event (job_id, seq, type, attempt, data)
-  SELECT id, seq, $5, number, jsonb_build_object('state', $3::text, 'reason', $6::text, 'detail', $7::text) FROM moved
+  SELECT id, seq, $5, number, jsonb_build_object('state', $3::text, 'reason', $6::text, 'detail', $7::text) || $14::jsonb FROM moved
 ), next AS (
   INSERT INTO attempt (id, job_id, number, scheduler, state, resolutions, due_at, ring_at)
   SELECT $12, id, number + 1, scheduler, 'queued', resolutions,
@@ -93,6 +95,7 @@ export async function moveState(pool: Pool, move: Move): Promise<Moved | null> {
       move.outcome,
       move.nextAttempt?.id ?? null,
       move.nextAttempt?.delaySeconds ?? 0,
+      move.extra,
     ],
   })
   const row = rows[0]

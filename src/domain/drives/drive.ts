@@ -27,7 +27,7 @@ export type DriveSource =
   | { readonly kind: 'gcs'; readonly bucket: string; readonly prefix: string; readonly endpoint: string | null }
   | AzureBlobSource
   | { readonly kind: 'nfs'; readonly server: string; readonly export: string }
-  | { readonly kind: 'efs'; readonly fileSystemId: string; readonly accessPointId: string | null; readonly rootDirectory: string }
+  | EfsSource
   | { readonly kind: 's3files'; readonly fileSystemArn: string; readonly accessPointArn: string | null; readonly rootDirectory: string }
   | { readonly kind: 'fsx_lustre'; readonly fileSystemId: string; readonly dnsName: string; readonly mountName: string }
   | { readonly kind: 'volume'; readonly volume: string; readonly bindings: VolumeBindings }
@@ -63,6 +63,16 @@ export interface AzureBlobSource {
   readonly container: string
   readonly prefix: string
   readonly endpoint: string | null
+}
+
+export interface EfsSource {
+  readonly kind: 'efs'
+  readonly fileSystemId: string
+  readonly accessPointId: string | null
+  /** Absolute. */
+  readonly rootDirectory: string
+  /** Needed where it is mounted as plain NFS, by its name in the DNS. */
+  readonly region: string | null
 }
 
 /** What the name means on each kind of scheduler; null where nothing was said. */

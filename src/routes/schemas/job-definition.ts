@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { JobBody } from '../../domain/job-body.ts'
-import { nameText } from '../../domain/role-body.ts'
+import { nameText } from '../../domain/names-on-the-wire.ts'
 import { pageOf } from './page.ts'
 import { time } from './time.ts'
 

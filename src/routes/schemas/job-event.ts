@@ -11,6 +11,10 @@ export const jobEvent = z
     state: jobState,
     reason: z.string().nullable(),
     detail: z.string().nullable(),
+    figures: z
+      .object({ bytes: z.int(), files: z.int(), totalBytes: z.int() })
+      .nullable()
+      .meta({ description: 'How far the copying of drives is, in or out; null for other events.' }),
     at: time,
   })
   .meta({
@@ -25,6 +29,7 @@ export const jobEvent = z
         state: 'running',
         reason: null,
         detail: null,
+        figures: null,
         at: '2026-01-31T12:00:00.000Z',
       },
     ],

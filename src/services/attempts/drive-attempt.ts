@@ -3,6 +3,7 @@ import { isTerminal } from '../../domain/job-state.ts'
 import { claimAttempt, markAttempt, releaseClaim, type Claim } from '../../db/statements/claim-attempt.ts'
 import { SchedulerError, type Scheduler } from '../../schedulers/scheduler.ts'
 import { holdClaim } from './hold-claim.ts'
+import { checkpointOutputs } from '../staging/checkpoint-outputs.ts'
 import { settleAttempt } from './settle-attempt.ts'
 import type { Step } from './step.ts'
 import { stopAttempt } from './stop-attempt.ts'
@@ -41,8 +42,11 @@ async function takeStep(deps: WorkerDeps, claim: Claim, signal: AbortSignal): Pr
     return removeNative(deps, step)
   }
   if (claim.stopReason) return stopAttempt(deps, step)
-  if (!claim.submitted) return submitAttempt(deps, step)
-  return null
+  if (!claim.submitted) {
+    const again = await submitAttempt(deps, step)
+    if (again !== null) return again
+  }
+  return checkpointOutputs(deps, step)
 }
 
 /** The last step: outcome and output are stored, so nothing native is needed any more. */

@@ -4,19 +4,22 @@ import type { Outcome } from '../../domain/decide-outcome.ts'
 import { newId } from '../../domain/id.ts'
 import { decideRetry } from '../../domain/retry-decision.ts'
 import { copyLogs } from '../logs/copy-logs.ts'
+import { keepOutputs } from '../staging/keep-outputs.ts'
 import type { Step } from './step.ts'
 import { transition } from './transition.ts'
 import type { WorkerDeps } from '../worker-deps.ts'
 
 /**
- * Stores the rest of the output, then says how the attempt ended: for good, or queued again.
+ * Stores the rest of what the attempt printed and makes its outputs visible, then says how it ended: for good, or queued
+ * again.
  *
- * @throws SchedulerError `unavailable`: the output cannot be read now
+ * @throws SchedulerError `unavailable`: they cannot be read, or not be written, now
  */
-export async function settleAttempt(deps: WorkerDeps, step: Step, outcome: Outcome): Promise<void> {
+export async function settleAttempt(deps: WorkerDeps, step: Step, end: Outcome): Promise<void> {
   const { claim } = step
   if (claim.submitting) await drainLogs(deps, step)
   crashPoint('settle.logs.after')
+  const outcome = claim.submitting ? await keepOutputs(deps, step, end) : end
   const change = { attemptId: claim.attemptId, epoch: claim.epoch, reason: outcome.reason, detail: outcome.detail }
   if (outcome.result !== 'failed') {
     await transition(deps, outcome.result, change)

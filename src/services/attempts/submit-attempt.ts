@@ -1,12 +1,11 @@
 import { crashPoint } from '../../crash-point.ts'
 import { buildAttemptSpec } from '../../domain/build-attempt-spec.ts'
 import { markAttempt } from '../../db/statements/claim-attempt.ts'
-import type { SubmitProgress } from '../../schedulers/scheduler.ts'
+import { stagingOf } from '../staging/staging-of.ts'
+import { progressNotes } from './progress-notes.ts'
 import type { Step } from './step.ts'
-import { noteProgress, transition } from './transition.ts'
+import { transition } from './transition.ts'
 import type { WorkerDeps } from '../worker-deps.ts'
-
-const PROGRESS_MS = 1_000
 
 /**
  * Renders the attempt and makes it real. That something may exist is recorded before the first native call, and that
@@ -32,21 +31,9 @@ export async function submitAttempt(deps: WorkerDeps, { claim, scheduler, signal
       epoch,
     }),
   )
-  await scheduler.submit(native, { signal, progress: progressNotes(deps, attemptId, epoch) })
+  await scheduler.submit(native, { signal, progress: progressNotes(deps, claim, ['starting']), staging: stagingOf(deps, claim) })
   crashPoint('submit.native.after')
   await markAttempt(deps.pool, claim, 'submitted')
   await transition(deps, 'pending', { attemptId, epoch })
   return null
-}
-
-/** At most one note a second; the state may have moved on by then, which is fine. */
-function progressNotes(deps: WorkerDeps, attemptId: string, epoch: number): (progress: SubmitProgress) => void {
-  let last = -Infinity
-  return ({ reason, detail }) => {
-    if (performance.now() - last < PROGRESS_MS) return
-    last = performance.now()
-    noteProgress(deps, 'starting', { attemptId, epoch, reason, detail }).catch((error: unknown) =>
-      deps.log.debug({ err: error }, 'a progress note was not stored'),
-    )
-  }
 }

@@ -1,6 +1,7 @@
 import type { Outcome, StopReason } from '../../domain/decide-outcome.ts'
 import { MOVES, type JobState } from '../../domain/job-state.ts'
 import { moveState, type Moved } from '../../db/statements/transition.ts'
+import type { StagingFigures } from '../../schedulers/scheduler.ts'
 import type { ServiceDeps } from '../service-deps.ts'
 
 export interface Change {
@@ -16,6 +17,8 @@ export interface Change {
   readonly stopReason?: StopReason
   /** How its replicas ended. The first outcome stays. */
   readonly outcome?: Outcome
+  /** How far it is, in numbers; told with the event. */
+  readonly figures?: StagingFigures
   /** The attempt is over, and this one comes after it: the job is queued again. */
   readonly nextAttempt?: { readonly id: string; readonly delaySeconds: number }
 }
@@ -53,6 +56,7 @@ async function write(deps: ServiceDeps, change: Change, step: Step): Promise<Mov
     stopReason: change.stopReason ?? null,
     outcome: change.outcome ? JSON.stringify(change.outcome) : null,
     nextAttempt: change.nextAttempt ?? null,
+    extra: change.figures ? JSON.stringify({ figures: change.figures }) : '{}',
   })
   if (moved) deps.signals.notify(`job:${moved.jobId}`)
   if (moved && change.wake) deps.signals.notify('due')

@@ -1,4 +1,5 @@
 import { admit } from '../../domain/admit.ts'
+import type { Fault } from '../../domain/fault.ts'
 import { jobOfDefinition, type JobRequest } from '../../domain/job-request.ts'
 import type { JobSpec } from '../../domain/job-spec.ts'
 import type { Resolution } from '../../domain/mount-plan.ts'
@@ -22,16 +23,22 @@ export interface AdmittedJob {
  */
 export async function admitJob(deps: ServiceDeps, project: string, request: JobRequest): Promise<AdmittedJob> {
   const { body, definition } = await wholeJob(deps, project, request)
+  const placed = (faults: readonly Fault[]): readonly Fault[] => (definition === null ? faults : faults.map(inDefinition(definition)))
   const normalised = normaliseJob(body)
-  if (!normalised.ok) throw new Problem('invalid_request', 'the job has faults; each is listed', { errors: normalised.faults })
+  if (!normalised.ok) throw new Problem('invalid_request', 'the job has faults; each is listed', { errors: placed(normalised.faults) })
   const { spec, mountPointers } = normalised
   const scheduler = deps.schedulers.get(spec.scheduler)
-  if (!scheduler) throw unknownScheduler(deps, spec.scheduler)
+  if (!scheduler) {
+    const fault = unknownScheduler(deps, spec.scheduler)
+    throw new Problem('invalid_request', fault.detail, { errors: placed([fault]) })
+  }
   const others = [...deps.schedulers].map(([name, { kind, capabilities }]) => ({ name, kind, capabilities }))
   const { kind, capabilities } = scheduler
   const admitted = admit(spec, { name: spec.scheduler, kind, capabilities }, { mountPointers, others })
   if (!admitted.ok) {
-    throw new Problem('job_refused', `the scheduler ${spec.scheduler} cannot run this job as asked`, { errors: admitted.faults })
+    throw new Problem('job_refused', `the scheduler ${spec.scheduler} cannot run this job as asked`, {
+      errors: placed(admitted.faults),
+    })
   }
   return { spec, resolutions: admitted.resolutions, scheduler, definition }
 }
@@ -42,8 +49,15 @@ async function wholeJob(deps: ServiceDeps, project: string, request: JobRequest)
   return { body: jobOfDefinition(job, request), definition: { name, version } }
 }
 
-function unknownScheduler(deps: ServiceDeps, name: string): Problem {
+function unknownScheduler(deps: ServiceDeps, name: string): Fault {
   const known = [...deps.schedulers.keys()].join(', ')
-  const fault = { pointer: '/scheduler', code: 'unknown_scheduler', detail: `there is no scheduler ${name}; configured here: ${known}` }
-  return new Problem('invalid_request', fault.detail, { errors: [fault] })
+  return { pointer: '/scheduler', code: 'unknown_scheduler', detail: `there is no scheduler ${name}; configured here: ${known}` }
 }
+
+/** What the request itself says is labels and name; all else stands in the definition, which it only names. */
+const inDefinition =
+  ({ name, version }: { readonly name: string; readonly version: number }) =>
+  ({ pointer, code, detail }: Fault): Fault =>
+    pointer.startsWith('/labels') || pointer.startsWith('/name')
+      ? { pointer, code, detail }
+      : { pointer: '/definition', code, detail: `version ${version} of ${name}, at ${pointer}: ${detail}` }

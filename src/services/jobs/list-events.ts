@@ -1,5 +1,6 @@
 import type { JobEvent } from '../../domain/job-view.ts'
 import { isTerminal, type JobState } from '../../domain/job-state.ts'
+import type { StagingFigures } from '../../schedulers/scheduler.ts'
 import { Problem } from '../../domain/problem.ts'
 import type { JobId } from './get-job.ts'
 import type { ServiceDeps } from '../service-deps.ts'
@@ -33,7 +34,7 @@ interface EventRow {
   readonly seq: number
   readonly type: string
   readonly attempt: number
-  readonly data: { readonly state: JobState; readonly reason: string | null; readonly detail: string | null }
+  readonly data: { readonly state: JobState; readonly reason: string | null; readonly detail: string | null; readonly figures?: StagingFigures }
   readonly at: Date
 }
 
@@ -45,5 +46,6 @@ const eventOf = (jobId: string, { seq, type, attempt, data, at }: EventRow): Job
   state: data.state,
   reason: data.reason,
   detail: data.detail,
+  figures: data.figures ?? null,
   at: at.toISOString(),
 })

@@ -35,6 +35,14 @@ describe.skipIf(requirePostgres().missing)('job definitions', () => {
     )
   })
 
+  it('whose job is refused point at the definition, and say where in it', async () => {
+    await create('elsewhere', aJob({ scheduler: 'nowhere' }))
+    const problem = problemOf(await api.call('POST', '/v1/jobs', { body: { definition: 'elsewhere' } }))
+    expect(problem.errors).toEqual([
+      expect.objectContaining({ pointer: '/definition', code: 'unknown_scheduler', detail: expect.stringContaining('at /scheduler') as string }),
+    ])
+  })
+
   it('get a next version by PUT, and keep those before as they were', async () => {
     await create('train', aJob({ timeoutSeconds: 1 }))
     const second = await replace('train', '"train-1"', aJob({ timeoutSeconds: 2 }))

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { attemptName, replicaHostName, replicaName, slug } from '../../../src/domain/names.ts'
-import { NAME_PATTERN } from '../../../src/domain/role-body.ts'
+import { NAME_PATTERN } from '../../../src/domain/names-on-the-wire.ts'
 
 /** Role names that are likely to meet: few letters, both cases, all separators, sometimes very long. */
 const roleName = fc.oneof(
