@@ -1,7 +1,8 @@
 import type { AttemptReplica, AttemptRole, AttemptSpec } from './attempt.ts'
 import type { JobSpec, RoleSpec } from './job-spec.ts'
 import { expandMacros, type MacroValues } from './macros.ts'
-import type { Resolution } from './mount-plan.ts'
+import type { MountPlan, Resolution } from './mount-plan.ts'
+import type { Mount, MountMode } from './mount.ts'
 
 /** What an attempt is made of: the stored job, the stored resolutions, and who and which try it is. */
 export interface AttemptFacts {
@@ -31,7 +32,9 @@ function roleOf(role: RoleSpec, facts: AttemptFacts): AttemptRole {
   const replicas = Array.from({ length: role.replicas }, (_, index) =>
     replicaOf(role, { job_id: facts.jobId, attempt: facts.attempt, role: name, replica: index }, drives),
   )
-  return { name, image, entrypoint, resources, workingDir, user, mounts: resolutions.map(({ plan }) => plan), replicas }
+  const ofRole = { job_id: facts.jobId, attempt: facts.attempt, role: name, replica: 0 }
+  const mounts = resolutions.map(({ plan }) => expandPlan(plan, ofRole))
+  return { name, image, entrypoint, resources, workingDir, user, mounts, replicas }
 }
 
 const replicaOf = (role: RoleSpec, values: MacroValues, drives: string): AttemptReplica => ({
@@ -47,8 +50,25 @@ const replicaOf = (role: RoleSpec, values: MacroValues, drives: string): Attempt
   },
 })
 
+interface DriveEntry {
+  readonly name: string | null
+  /** Null where nothing is in the file system. */
+  readonly path: string | null
+  readonly mode: Exclude<MountMode, 'auto'>
+  readonly access: string
+}
+
 /** An entry of BERTH_DRIVES. A device holds no data and is none. */
-function driveOf({ mount, path, access }: Resolution): { name: string | null; path: string; mode: 'mount'; access: string }[] {
+function driveOf({ mount, path, access, plan, candidates, drive }: Resolution): DriveEntry[] {
   if (mount.type === 'device') return []
-  return [{ name: mount.type === 'tmpfs' ? null : mount.source, path, mode: 'mount', access }]
+  const mode = candidates.find(({ taken }) => taken)?.mode ?? 'mount'
+  return [{ name: drive === null ? plainName(mount) : drive.name, path: plan.via === 'reference' ? null : path, mode, access }]
+}
+
+const plainName = (mount: Mount): string | null => (mount.type === 'volume' || mount.type === 'bind' ? mount.source : null)
+
+/** Macros in the sub-path of a drive that is mounted live; the path in the role has none. */
+function expandPlan(plan: MountPlan, values: MacroValues): MountPlan {
+  const expanded = Object.entries(plan).map(([name, value]) => [name, typeof value === 'string' ? expandMacros(value, values) : value])
+  return Object.fromEntries(expanded) as MountPlan
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { devicePermissionsFlaw } from './device-permissions.ts'
+import { DriveMountBody, SourceMountBody } from './drives/drive-mount-body.ts'
 import type { Flaw } from './fault.ts'
 import { pathFlaw, targetFlaw } from './mount-path.ts'
 import type { MountType } from './mount.ts'
@@ -82,7 +83,7 @@ export const TmpfsMountBody = z
 
 /** A mount as a client writes it, told apart by `type`. */
 export const MountBody = z
-  .discriminatedUnion('type', [VolumeMountBody, BindMountBody, DeviceMountBody, TmpfsMountBody], {
+  .discriminatedUnion('type', [VolumeMountBody, BindMountBody, DeviceMountBody, TmpfsMountBody, DriveMountBody, SourceMountBody], {
     error: (issue) => (typeof issue.input === 'string' ? 'must be an object; mounts in one string go into mountStrings' : undefined),
   })
   .meta({ id: 'MountBody', description: 'Something that a role sees in its file system, told apart by `type`.' })

@@ -1,4 +1,13 @@
 import { devicePermissionsFlaw, orderedPermissions } from './device-permissions.ts'
+import {
+  credentialsFlaw,
+  driveMountOf,
+  driveNameFlaw,
+  modeFlaw,
+  sourceMountOf,
+  subPathFlaw,
+  type DriveWords,
+} from './drives/drive-string.ts'
 import type { Flaw } from './fault.ts'
 import { pathFlaw, plainPath, targetFlaw } from './mount-path.ts'
 import type { Mount, MountType } from './mount.ts'
@@ -16,10 +25,10 @@ export function readMountFields(fields: readonly MountField[]): ReadMount {
   if (!isMountType(type?.value)) return { ok: false, flaws: [typeFlaw(type), ...unknown] }
   const { values, flaws } = readValues(type.value, fields)
   const found = [...unknown, ...flaws]
-  return found.length > 0 ? { ok: false, flaws: found } : { ok: true, mount: MAKE[type.value](values) }
+  return found.length > 0 ? { ok: false, flaws: found } : MAKE[type.value](values)
 }
 
-type Meaning = 'source' | 'path' | 'access' | 'permissions' | 'size'
+type Meaning = 'source' | 'path' | 'access' | 'permissions' | 'size' | 'mode' | 'subPath' | 'credentials'
 type Values = Partial<Record<Meaning, string>>
 
 const KEYS: ReadonlyMap<string, Meaning> = new Map([
@@ -35,9 +44,14 @@ const KEYS: ReadonlyMap<string, Meaning> = new Map([
   ['perm', 'permissions'],
   ['permissions', 'permissions'],
   ['size', 'size'],
+  ['mode', 'mode'],
+  ['subpath', 'subPath'],
+  ['credentials', 'credentials'],
 ])
 
 type Check = (text: string) => Flaw | null
+
+const USE_CHECKS = { path: (text: string) => targetFlaw(text, 'drive'), access: accessFlaw, mode: modeFlaw, subPath: subPathFlaw }
 
 /** What each type takes, and what each value must be. */
 const CHECKS: Readonly<Record<MountType, Partial<Record<Meaning, Check>>>> = {
@@ -45,6 +59,8 @@ const CHECKS: Readonly<Record<MountType, Partial<Record<Meaning, Check>>>> = {
   bind: { source: pathFlaw, path: (text) => targetFlaw(text, 'bind'), access: accessFlaw },
   device: { source: pathFlaw, path: (text) => targetFlaw(text, 'device'), permissions: devicePermissionsFlaw },
   tmpfs: { path: (text) => targetFlaw(text, 'tmpfs'), access: accessFlaw, size: sizeFlaw },
+  drive: { ...USE_CHECKS, source: driveNameFlaw },
+  source: { ...USE_CHECKS, source: () => null, credentials: credentialsFlaw },
 }
 
 const NEEDED: Readonly<Record<MountType, readonly ('source' | 'path')[]>> = {
@@ -52,29 +68,32 @@ const NEEDED: Readonly<Record<MountType, readonly ('source' | 'path')[]>> = {
   bind: ['source', 'path'],
   device: ['source'],
   tmpfs: ['path'],
+  drive: ['source'],
+  source: ['source'],
 }
 
-const MAKE: Readonly<Record<MountType, (values: Values) => Mount>> = {
-  volume: ({ source = '', path = '', access }) => ({ type: 'volume', source, path: plainPath(path), access: accessOf(access) }),
-  bind: ({ source = '', path = '', access }) => ({
-    type: 'bind',
-    source: plainPath(source),
-    path: plainPath(path),
-    access: accessOf(access),
-  }),
-  device: ({ source = '', path = source, permissions = 'rwm' }) => ({
-    type: 'device',
-    source: plainPath(source),
-    path: plainPath(path),
-    permissions: orderedPermissions(permissions),
-  }),
-  tmpfs: ({ path = '', access, size }) => ({
-    type: 'tmpfs',
-    path: plainPath(path),
-    access: accessOf(access),
-    sizeMiB: size === undefined ? null : sizeOf(size),
-  }),
+const made = (mount: Mount): ReadMount => ({ ok: true, mount })
+
+const MAKE: Readonly<Record<MountType, (values: Values) => ReadMount>> = {
+  volume: ({ source = '', path = '', access }) => made({ type: 'volume', source, path: plainPath(path), access: accessOf(access) }),
+  bind: ({ source = '', path = '', access }) =>
+    made({ type: 'bind', source: plainPath(source), path: plainPath(path), access: accessOf(access) }),
+  device: ({ source = '', path = source, permissions = 'rwm' }) =>
+    made({ type: 'device', source: plainPath(source), path: plainPath(path), permissions: orderedPermissions(permissions) }),
+  tmpfs: ({ path = '', access, size }) =>
+    made({ type: 'tmpfs', path: plainPath(path), access: accessOf(access), sizeMiB: size === undefined ? null : sizeOf(size) }),
+  drive: (values) => made(driveMountOf(driveWords(values))),
+  source: (values) => sourceMountOf(driveWords(values)),
 }
+
+const driveWords = ({ source = '', path, access, mode, subPath, credentials }: Values): DriveWords => ({
+  source,
+  path,
+  access: access === undefined ? undefined : accessOf(access),
+  mode,
+  subPath,
+  credentials,
+})
 
 const isMountType = (text: string | null | undefined): text is MountType => Object.hasOwn(CHECKS, text ?? '')
 
@@ -154,9 +173,15 @@ const missing = (type: MountType, meaning: 'source' | 'path'): Flaw =>
   meaning === 'source'
     ? {
         code: 'missing_source',
-        detail: `type=${type} needs src=…: ${type === 'volume' ? 'the name of the volume' : 'a path of the machine'}`,
+        detail: `type=${type} needs src=…: ${SOURCES[type] ?? 'a path of the machine'}`,
       }
     : { code: 'missing_path', detail: `type=${type} needs dst=…: where the role sees it` }
+
+const SOURCES: Partial<Record<MountType, string>> = {
+  volume: 'the name of the volume',
+  drive: 'the name of the drive',
+  source: 'where it is, such as s3://bucket/prefix/',
+}
 
 function typeFlaw(type: MountField | undefined): Flaw {
   const choice = Object.keys(CHECKS).join(', ')

@@ -42,20 +42,24 @@ export function isUnder(directory: string, path: string): boolean {
 export interface WrittenPath {
   readonly path: string
   readonly at: readonly PropertyKey[]
+  /** Others may lie inside of it. */
+  readonly allowNested: boolean
 }
 
 /** Mounts of one role that would hide each other: the same path twice, or one path inside another. Told of the later one. */
 export function overlapFlaws(mounts: readonly WrittenPath[]): (Flaw & { readonly path: readonly PropertyKey[] })[] {
-  return mounts.flatMap(({ path, at }, index) => {
+  return mounts.flatMap(({ path, at, allowNested }, index) => {
     const earlier = mounts.slice(0, index)
     const same = earlier.find((other) => other.path === path)
     if (same !== undefined) {
       return [{ path: at, code: 'duplicate_path', detail: `"${path}" is taken by ${same.at.join('/')}: give each mount its own path` }]
     }
-    const around = earlier.find((other) => isUnder(other.path, path) || isUnder(path, other.path))
+    const around = earlier.find(
+      (other) => (isUnder(other.path, path) && !other.allowNested) || (isUnder(path, other.path) && !allowNested),
+    )
     if (around === undefined) return []
     const [inner, outer] = isUnder(around.path, path) ? [path, around.path] : [around.path, path]
-    const detail = `"${inner}" lies inside "${outer}", another mount of the role: put them side by side`
+    const detail = `"${inner}" lies inside "${outer}", another mount of the role: put them side by side, or say allowNested on a drive that is the outer one`
     return [{ path: at, code: 'nested_path', detail }]
   })
 }

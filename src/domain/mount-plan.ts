@@ -1,5 +1,5 @@
 import type { DriveAccess, DriveSnapshot } from './drives/drive.ts'
-import type { Mount } from './mount.ts'
+import type { Mount, MountMode } from './mount.ts'
 
 /** How one mount will be made. A mount yields plans; a scheduler renders the `via`s that it lists in its capabilities. */
 export type MountPlan =
@@ -114,6 +114,7 @@ export type MountVia = MountPlan['via']
 /** A way that was considered for a mount: taken, or dropped with a reason. */
 export interface Candidate {
   readonly via: MountVia
+  readonly mode: Exclude<MountMode, 'auto'>
   readonly taken: boolean
   /** Why it was dropped; null for the one that was taken. */
   readonly reason: string | null

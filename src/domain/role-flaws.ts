@@ -1,4 +1,5 @@
 import { overlapFlaws } from './mount-path.ts'
+import type { Mount } from './mount.ts'
 import type { PlacedFlaw } from './parse-body.ts'
 import { REQUEST_LIMITS } from './request-limits.ts'
 import { roleMounts, type RoleMountsBody } from './role-mounts.ts'
@@ -13,10 +14,14 @@ export function roleFlaws(role: RoleBodyPart): PlacedFlaw[] {
   const shm = mounts.find(({ mount }) => mount.path === '/dev/shm')
   return [
     ...(mounts.length > REQUEST_LIMITS.mounts ? [crowd(mounts.length)] : []),
-    ...overlapFlaws(mounts.map(({ mount, at }) => ({ path: mount.path, at }))),
+    ...overlapFlaws(mounts.filter(({ mount }) => isInFileSystem(mount)).map(({ mount, at }) => ({ path: mount.path, at, allowNested: allowsNested(mount) }))),
     ...(shm !== undefined && (role.resources?.shmMiB ?? null) !== null ? [shmTwice(shm.at)] : []),
   ]
 }
+
+const isInFileSystem = (mount: Mount): boolean => !('mode' in mount) || mount.mode !== 'api'
+
+const allowsNested = (mount: Mount): boolean => 'allowNested' in mount && mount.allowNested
 
 const crowd = (count: number): PlacedFlaw => ({
   code: 'too_many',

@@ -1,4 +1,5 @@
 import { orderedPermissions } from './device-permissions.ts'
+import { normaliseDriveMount, normaliseSourceMount } from './drives/normalise-use.ts'
 import type { Flaw } from './fault.ts'
 import type { MountBody } from './mount-body.ts'
 import { plainPath } from './mount-path.ts'
@@ -45,5 +46,9 @@ function mountOf(body: MountBody): Mount {
     }
     case 'tmpfs':
       return { type: 'tmpfs', path: plainPath(body.path), access: body.access ?? 'rw', sizeMiB: body.sizeMiB ?? null }
+    case 'drive':
+      return normaliseDriveMount(body)
+    case 'source':
+      return normaliseSourceMount(body)
   }
 }

@@ -3,6 +3,8 @@ import type { Logger } from 'pino'
 import type { Pool } from 'pg'
 import type { DB } from '../db/schema.ts'
 import type { Signals } from '../db/signals.ts'
+import type { Stores } from '../stores/stores.ts'
+import type { KeyRing } from './secrets/envelope.ts'
 import type { Scheduler } from '../schedulers/scheduler.ts'
 
 /** What every service needs; made once, in deps.ts. */
@@ -13,6 +15,12 @@ export interface ServiceDeps {
   readonly db: Kysely<DB>
   /** By configured name. */
   readonly schedulers: ReadonlyMap<string, Scheduler>
+  /** Opens the bytes of drives. */
+  readonly stores: Stores
+  /** What seals and opens secrets; empty where the operator gave none. */
+  readonly keyRing: KeyRing
+  /** Names of drives that may use the worker's own credentials; `*` for all. */
+  readonly ambientDrives: readonly string[]
   /** Short id of this installation. */
   readonly installation: string
   /** "Something changed, look again." */

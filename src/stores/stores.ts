@@ -12,6 +12,8 @@ export interface StoreCredentials {
 export interface Stores {
   /** Null for a kind whose bytes Berth cannot reach, such as an NFS export. Cheap; nothing is sent yet. */
   open(drive: DriveSnapshot, credentials: StoreCredentials | 'ambient' | null): ObjectStore | null
+  /** Deletes all that a managed drive holds. Repeating it is fine. */
+  forget(driveId: string): Promise<void>
   /** Where the live directory of a managed drive is on this machine; null when managed drives are in a bucket. */
   directoryOf(driveId: string): string | null
 }

@@ -7,6 +7,7 @@ import { normaliseJob } from '../../domain/normalise-job.ts'
 import { Problem } from '../../domain/problem.ts'
 import type { Scheduler } from '../../schedulers/scheduler.ts'
 import { resolveDefinition } from '../definitions/definitions.ts'
+import { findDrives } from '../drives/find-drives.ts'
 import type { ServiceDeps } from '../service-deps.ts'
 
 export interface AdmittedJob {
@@ -34,7 +35,7 @@ export async function admitJob(deps: ServiceDeps, project: string, request: JobR
   }
   const others = [...deps.schedulers].map(([name, { kind, capabilities }]) => ({ name, kind, capabilities }))
   const { kind, capabilities } = scheduler
-  const admitted = admit(spec, { name: spec.scheduler, kind, capabilities }, { mountPointers, others })
+  const admitted = admit(spec, { name: spec.scheduler, kind, capabilities }, { mountPointers, others, drives: await findDrives(deps, project, spec) })
   if (!admitted.ok) {
     throw new Problem('job_refused', `the scheduler ${spec.scheduler} cannot run this job as asked`, {
       errors: placed(admitted.faults),

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { admit, type SchedulerFacts } from '../../../src/domain/admit.ts'
+import { admit } from '../../../src/domain/admit.ts'
+import type { SchedulerFacts } from '../../../src/domain/scheduler-facts.ts'
 import { RESOURCE_LIMITS, type Capabilities } from '../../../src/domain/capabilities.ts'
 import type { JobSpec, RoleSpec } from '../../../src/domain/job-spec.ts'
 import type { Mount } from '../../../src/domain/mount.ts'

@@ -1,0 +1,40 @@
+import { Problem } from '../../domain/problem.ts'
+import type { ServiceDeps } from '../service-deps.ts'
+import type { DriveView } from './drive-view.ts'
+
+/** Jobs that have not ended, and attempts whose native objects still stand. */
+const USERS = `
+SELECT DISTINCT j.id FROM job j JOIN attempt a ON a.job_id = j.id AND a.number = j.attempt
+WHERE j.project_id = $1 AND (j.ended_at IS NULL OR a.removed_at IS NULL)
+  AND a.resolutions::jsonb @> jsonb_build_array(jsonb_build_object('drive', jsonb_build_object('id', $2::text)))
+ORDER BY j.id LIMIT 20`
+
+export interface Deletion {
+  readonly from: DriveView
+  /** Also what it holds, if it is managed. */
+  readonly withObjects: boolean
+}
+
+/**
+ * Takes a drive off the register; what a managed one holds goes only if that is said.
+ *
+ * @throws Problem `drive_in_use` with the jobs, `drive_not_empty`, `precondition_failed`
+ */
+export async function deleteDrive(deps: ServiceDeps, project: string, { from, withObjects }: Deletion): Promise<void> {
+  const { rows } = await deps.pool.query<{ id: string }>(USERS, [project, from.id])
+  if (rows.length > 0) throw new Problem('drive_in_use', `These jobs use the drive \`${from.name}\`: ${rows.map(({ id }) => id).join(', ')}.`)
+  if (from.kind === 'managed' && !withObjects && (await holdsObjects(deps, from))) {
+    throw new Problem('drive_not_empty', `The drive \`${from.name}\` holds objects. Say objects=delete to delete them with it.`)
+  }
+  const { numDeletedRows } = await deps.db.deleteFrom('drive').where('id', '=', from.id).where('version', '=', from.version).executeTakeFirst()
+  if (numDeletedRows === 0n) throw new Problem('precondition_failed', `The drive \`${from.name}\` has changed since you read it.`)
+  await deps.db.deleteFrom('drive_event').where('drive_id', '=', from.id).execute()
+  if (from.kind === 'managed') await deps.stores.forget(from.id)
+}
+
+/** The store is asked and not the counters: jobs may have written behind them. */
+async function holdsObjects(deps: ServiceDeps, drive: DriveView): Promise<boolean> {
+  const store = deps.stores.open({ ...drive, source: drive }, null)
+  const page = await store?.list({ prefix: '', delimiter: null, after: null, limit: 1, signal: AbortSignal.timeout(10_000) })
+  return (page?.objects.length ?? 0) > 0
+}

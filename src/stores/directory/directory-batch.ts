@@ -1,0 +1,74 @@
+import { access, mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { StoreError, type ObjectBatch, type ObjectInfo } from '../object-store.ts'
+import { driveFolders, type DriveFolders } from './drive-folders.ts'
+import { withKeyLocked } from './key-lock.ts'
+import { everyObject } from './list-objects.ts'
+import { writeMeta } from './object-file.ts'
+import { obstacleAt, placeObject } from './place-object.ts'
+import { receive } from './upload.ts'
+
+const MOST_NAMED = 10
+
+/**
+ * Objects in a directory of their own beside the drive's, which become visible by being moved. Once the mark is written
+ * the moves are done to their end, by whoever comes: then nothing can be in the way any more.
+ */
+export function directoryBatch(folders: DriveFolders, id: string): ObjectBatch {
+  const own = driveFolders(folders.batches, id)
+  const mark = join(own.root, 'committing')
+  const keys = async (signal: AbortSignal): Promise<ObjectInfo[]> => {
+    const all: ObjectInfo[] = []
+    for await (const object of everyObject(own.data, signal)) all.push(object)
+    return all
+  }
+  return {
+    async write(key: string, body: Readable, options) {
+      const upload = await receive(folders, body, options)
+      const { etag, size, sha256, modifiedAt } = upload
+      const contentType = options.contentType ?? null
+      await writeMeta(folders, { key, etag }, { contentType, sha256 })
+      await placeObject(own, { key, file: upload.path }, undefined)
+      return { key, size, etag, modifiedAt, contentType, sha256 }
+    },
+    keys,
+    async commit({ onConflict, signal }) {
+      const all = await keys(signal)
+      if (all.length > 0 && !(await isMarked(mark))) {
+        await refuseObstacles(folders, all, onConflict)
+        await mkdir(own.root, { recursive: true })
+        await writeFile(mark, onConflict, { flush: true })
+      }
+      const placed: ObjectInfo[] = []
+      for (const object of all) if (await move(folders, { own, object }, onConflict)) placed.push(object)
+      await rm(own.root, { recursive: true, force: true })
+      return placed
+    },
+    abandon: () => rm(own.root, { recursive: true, force: true }),
+  }
+}
+
+const isMarked = (mark: string): Promise<boolean> => access(mark).then(() => true, () => false)
+
+async function refuseObstacles(folders: DriveFolders, objects: readonly ObjectInfo[], onConflict: 'fail' | 'replace' | 'keep'): Promise<void> {
+  const inTheWay: string[] = []
+  for (const { key } of objects) {
+    const obstacle = await obstacleAt(folders, key)
+    if (obstacle === 'conflict') throw new StoreError('conflict', `"${key}" cannot be put there: an object lies where a directory must be, or the other way round`)
+    if (obstacle === 'object' && onConflict === 'fail') inTheWay.push(key)
+  }
+  if (inTheWay.length === 0) return
+  const more = inTheWay.length > MOST_NAMED ? ` and ${inTheWay.length - MOST_NAMED} more` : ''
+  throw new StoreError('precondition_failed', `already there: ${inTheWay.slice(0, MOST_NAMED).join(', ')}${more}`)
+}
+
+/** False where an object that is there was to be kept. */
+async function move(folders: DriveFolders, { own, object }: { own: DriveFolders; object: ObjectInfo }, onConflict: 'fail' | 'replace' | 'keep'): Promise<boolean> {
+  const file = join(own.data, object.key)
+  return withKeyLocked(folders, object.key, async () => {
+    if (onConflict === 'keep' && (await obstacleAt(folders, object.key)) !== null) return false
+    await placeObject(folders, { key: object.key, file }, undefined)
+    return true
+  })
+}

@@ -1,0 +1,79 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { constants, type BigIntStats } from 'node:fs'
+import { mkdir, open, readFile, rename, rm, writeFile, type FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ObjectInfo } from '../object-store.ts'
+import { codeOf, inside, openDirectory } from './contained.ts'
+import { split, type DriveFolders } from './drive-folders.ts'
+
+export interface OpenObject {
+  readonly handle: FileHandle
+  readonly info: ObjectInfo
+}
+
+/** Opens an object for reading; null for what is no regular file. The caller closes it. */
+export async function openObject(folders: DriveFolders, key: string): Promise<OpenObject | null> {
+  const { parts, name } = split(key)
+  const directory = await openDirectory(folders.data, parts, 'null').catch(notThere)
+  if (directory === null) return null
+  try {
+    // Without O_NONBLOCK a fifo that a job made would hold up whoever opens it.
+    const handle = await open(inside(directory, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(notThere)
+    if (handle === null) return null
+    const stats = await handle.stat({ bigint: true })
+    if (stats.isFile()) return { handle, info: await infoOf(folders, key, stats) }
+    await handle.close()
+    return null
+  } finally {
+    await directory.close()
+  }
+}
+
+function notThere(error: unknown): null {
+  const code = codeOf(error)
+  if (code === 'conflict' || ['ENOENT', 'ELOOP', 'ENXIO', 'ENOTDIR', 'EACCES', 'ENAMETOOLONG'].includes(code)) return null
+  if (error instanceof Error && error.name === 'StoreError') return null
+  throw error
+}
+
+/** A job that writes in place changes the time of the last change, a replaced file is another inode. */
+export const etagOf = ({ ino, size, mtimeNs }: BigIntStats): string => `"${ino.toString(36)}-${size.toString(36)}-${mtimeNs.toString(36)}"`
+
+export interface ObjectMeta {
+  readonly contentType: string | null
+  readonly sha256: string | null
+}
+
+async function infoOf(folders: DriveFolders, key: string, stats: BigIntStats): Promise<ObjectInfo> {
+  const etag = etagOf(stats)
+  const { contentType, sha256 } = await readMeta(folders, key, etag)
+  return { key, size: Number(stats.size), etag, modifiedAt: new Date(Number(stats.mtimeNs / 1_000_000n)), contentType, sha256 }
+}
+
+/** Info without what only its own file tells, for lists. */
+export const briefInfo = (key: string, stats: BigIntStats): ObjectInfo => ({
+  key,
+  size: Number(stats.size),
+  etag: etagOf(stats),
+  modifiedAt: new Date(Number(stats.mtimeNs / 1_000_000n)),
+  contentType: null,
+  sha256: null,
+})
+
+const metaFile = (folders: DriveFolders, key: string, etag: string): string =>
+  join(folders.meta, createHash('sha256').update(`${key}\0${etag}`).digest('hex'))
+
+async function readMeta(folders: DriveFolders, key: string, etag: string): Promise<ObjectMeta> {
+  const text = await readFile(metaFile(folders, key, etag), 'utf8').catch(() => null)
+  return text === null ? { contentType: null, sha256: null } : (JSON.parse(text) as ObjectMeta)
+}
+
+/** Written before the object is visible: it belongs to that version alone. */
+export async function writeMeta(folders: DriveFolders, { key, etag }: { key: string; etag: string }, meta: ObjectMeta): Promise<void> {
+  await mkdir(folders.meta, { recursive: true })
+  const draft = join(folders.meta, `.${randomUUID()}`)
+  await writeFile(draft, JSON.stringify(meta))
+  await rename(draft, metaFile(folders, key, etag))
+}
+
+export const removeMeta = (folders: DriveFolders, key: string, etag: string): Promise<void> => rm(metaFile(folders, key, etag), { force: true })

@@ -1,0 +1,67 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdir, open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Transform, type Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { StoreError, type WriteOptions } from '../object-store.ts'
+import { codeOf } from './contained.ts'
+import type { DriveFolders } from './drive-folders.ts'
+import { etagOf } from './object-file.ts'
+
+export interface Upload {
+  /** A whole, synchronised file that nobody sees. */
+  readonly path: string
+  readonly etag: string
+  readonly size: number
+  readonly sha256: string
+  readonly modifiedAt: Date
+}
+
+/** Gathers the bytes of an object in a file of their own. @throws StoreError `too_large`, `digest_mismatch`, `full`, `unavailable` */
+export async function receive(folders: DriveFolders, body: Readable, options: Omit<WriteOptions, 'condition'>): Promise<Upload> {
+  await mkdir(folders.uploads, { recursive: true })
+  const path = join(folders.uploads, randomUUID())
+  const handle = await open(path, 'wx', 0o666)
+  try {
+    const hash = createHash('sha256')
+    await pipeline(body, gauge(hash, options.maxBytes ?? Infinity), handle.createWriteStream({ autoClose: false, highWaterMark: 1024 * 1024 }), {
+      signal: options.signal,
+    })
+    const sha256 = hash.digest('hex')
+    if (options.sha256 !== undefined && options.sha256 !== sha256) {
+      throw new StoreError('digest_mismatch', `the bytes hash to sha-256 ${sha256}, not to ${options.sha256}`)
+    }
+    await handle.chmod(0o666)
+    await handle.sync()
+    const stats = await handle.stat({ bigint: true })
+    return { path, etag: etagOf(stats), size: Number(stats.size), sha256, modifiedAt: new Date(Number(stats.mtimeNs / 1_000_000n)) }
+  } catch (error) {
+    await rm(path, { force: true })
+    throw explained(error)
+  } finally {
+    await handle.close()
+  }
+}
+
+function gauge(hash: ReturnType<typeof createHash>, maxBytes: number): Transform {
+  let bytes = 0
+  return new Transform({
+    highWaterMark: 1024 * 1024,
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.byteLength
+      if (bytes > maxBytes) return done(new StoreError('too_large', `more than the ${maxBytes} bytes that are still allowed`))
+      hash.update(chunk)
+      done(null, chunk)
+    },
+  })
+}
+
+function explained(error: unknown): unknown {
+  if (error instanceof StoreError) return error
+  const code = codeOf(error)
+  if (code === 'ENOSPC' || code === 'EDQUOT') return new StoreError('full', 'no space is left on the disk of the drives', { cause: error })
+  if (code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ABORT_ERR' || code === 'ECONNRESET') {
+    return new StoreError('unavailable', 'the upload was cut off', { cause: error })
+  }
+  return error
+}

@@ -1,0 +1,27 @@
+import { S3Client } from '@aws-sdk/client-s3'
+import type { StoreCredentials } from '../stores.ts'
+
+export interface S3Address {
+  /** Null for AWS. */
+  readonly endpoint: string | null
+  readonly region: string
+  readonly pathStyle: boolean
+}
+
+/** Unsigned requests of public buckets. */
+const ANONYMOUS = { signer: { sign: async <T>(request: T): Promise<T> => request } }
+
+/** A client whose calls all end: the SDK has no time limits of its own. */
+export function createS3Client({ endpoint, region, pathStyle }: S3Address, credentials: StoreCredentials | 'ambient' | null): S3Client {
+  return new S3Client({
+    region,
+    forcePathStyle: pathStyle,
+    ...(endpoint !== null && { endpoint }),
+    ...(credentials !== null && credentials !== 'ambient' && { credentials }),
+    ...(credentials === null && ANONYMOUS),
+    maxAttempts: 3,
+    requestHandler: { connectionTimeout: 3_000, requestTimeout: 120_000, socketTimeout: 30_000, throwOnRequestTimeout: true },
+    requestStreamBufferSize: 64 * 1024,
+    followRegionRedirects: false,
+  })
+}
