@@ -4,6 +4,7 @@ import Fastify, { LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { access } from './plugins/access.ts'
 import { keepAddressBook } from './plugins/address-book.ts'
+import { bodyDeadline } from './plugins/body-deadline.ts'
 import { answerBrokenRequest } from './plugins/broken-request.ts'
 import { jsonBody } from './plugins/json-body.ts'
 import { metrics } from './plugins/metrics.ts'
@@ -14,6 +15,10 @@ import { problemFromError } from './plugins/problem-from-error.ts'
 import { problems, sendProblem } from './plugins/problems.ts'
 import { requestId, requestIdOf } from './plugins/request-id.ts'
 import { requestLog } from './plugins/request-log.ts'
+import { driveArchiveRoutes } from './routes/drive-archives.ts'
+import { driveEventRoutes } from './routes/drive-events.ts'
+import { driveObjectRoutes } from './routes/drive-objects.ts'
+import { driveRoutes } from './routes/drives.ts'
 import { healthRoutes } from './routes/health.ts'
 import { jobDefinitionVersionRoutes } from './routes/job-definition-versions.ts'
 import { jobDefinitionRoutes } from './routes/job-definitions.ts'
@@ -22,6 +27,7 @@ import { jobLogRoutes } from './routes/job-logs.ts'
 import { jobRoutes } from './routes/jobs.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { schedulerRoutes } from './routes/schedulers.ts'
+import { secretRoutes } from './routes/secrets.ts'
 import type { ServiceDeps } from './services/service-deps.ts'
 
 export interface AppDeps extends ServiceDeps {
@@ -38,7 +44,8 @@ const { version: VERSION } = JSON.parse(readFileSync(new URL('../package.json', 
  */
 const LIMITS = {
   bodyLimit: 1024 * 1024,
-  requestTimeout: 30_000,
+  /** Bodies have deadlines of their own: see body-deadline. */
+  requestTimeout: 0,
   /** Longer than the longest poll; streams switch it off for themselves. */
   connectionTimeout: 90_000,
   keepAliveTimeout: 72_000,
@@ -64,6 +71,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(requestLog)
   await app.register(access, { apiKey: deps.apiKey })
   await app.register(jsonBody)
+  await app.register(bodyDeadline)
   await app.register(openStreams)
   await app.register(metrics, { pool: deps.pool })
   await app.register(openApiDocument, { version: VERSION })
@@ -80,5 +88,10 @@ const ROUTES = [
   jobDefinitionRoutes,
   jobDefinitionVersionRoutes,
   schedulerRoutes,
+  driveRoutes,
+  driveObjectRoutes,
+  driveArchiveRoutes,
+  driveEventRoutes,
+  secretRoutes,
   healthRoutes,
 ] as const

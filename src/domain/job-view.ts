@@ -63,6 +63,8 @@ export interface JobEvent {
   readonly state: JobState
   readonly reason: string | null
   readonly detail: string | null
+  /** How far the copying of drives is; null for other events. */
+  readonly figures: { readonly bytes: number; readonly files: number; readonly totalBytes: number } | null
   readonly at: string
 }
 

@@ -1,7 +1,6 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import type { JobEvent } from '../domain/job-view.ts'
-import { Problem } from '../domain/problem.ts'
 import { chooseMediaType } from '../plugins/media-type.ts'
 import type { ServerSentEvent } from '../plugins/server-sent-events.ts'
 import { sendEvents, SSE_HEADERS } from '../plugins/server-sent-events.ts'
@@ -9,6 +8,7 @@ import { breakageReport } from '../plugins/breakage-report.ts'
 import { listEvents } from '../services/jobs/list-events.ts'
 import { streamEvents } from '../services/jobs/stream-events.ts'
 import { jobId } from './job-id.ts'
+import { lastSequence } from './last-sequence.ts'
 import type { RouteOptions } from './route-options.ts'
 import { lastEventIdHeaders } from './schemas/headers.ts'
 import { jobEvent, jobEvents } from './schemas/job-event.ts'
@@ -41,15 +41,6 @@ export const jobEventRoutes: FastifyPluginAsyncZod<RouteOptions> = async (app, {
 
 async function* asMessages(events: AsyncIterable<JobEvent>): AsyncGenerator<readonly ServerSentEvent[]> {
   for await (const event of events) yield [{ id: event.sequence, data: event }]
-}
-
-/** @throws Problem `malformed_request` when `Last-Event-ID` is not one that we gave */
-function lastSequence({ headers }: FastifyRequest): number | null {
-  const id = headers['last-event-id']
-  if (id === undefined || id === '') return null
-  if (typeof id !== 'string' || !/^\d{1,9}$/.test(id))
-    throw new Problem('malformed_request', 'Last-Event-ID must be the sequence number of an event.')
-  return Number(id)
 }
 
 const EVENTS = {

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { LOG_STREAMS } from '../../domain/attempt.ts'
 import { EXAMPLE_JOB_ID, jobState } from './job.ts'
+import { count, cursor, DEFAULT_PAGE, limit, word, yesOrNo } from './query-words.ts'
 
-const DEFAULT_PAGE = 50
-const MAX_PAGE = 200
 const MAX_WAIT_SECONDS = 60
 
 export const jobParams = z.strictObject({ id: z.string().meta({ description: 'Id of the job.', examples: [EXAMPLE_JOB_ID] }) })
@@ -11,14 +10,8 @@ export const definitionParams = z.strictObject({
   name: z.string().meta({ description: 'Name of the job definition.', examples: ['train'] }),
 })
 export const versionParams = definitionParams.extend({
-  version: wholeNumber(1, 2 ** 31 - 1).meta({ description: 'Number of the version, from 1.' }),
+  version: count(1, 2 ** 31 - 1).meta({ description: 'Number of the version, from 1.' }),
 })
-
-const limit = wholeNumber(1, 1_000_000)
-  .transform((items) => Math.min(items, MAX_PAGE))
-  .optional()
-  .meta({ description: `Items in a page: ${DEFAULT_PAGE} if it is left out, ${MAX_PAGE} at most (more is taken as that).` })
-const cursor = word(1024).optional().meta({ description: '`nextCursor` of the page before.' })
 
 /** Query of a list without filters. */
 export const pageQuery = z.strictObject({ limit, cursor })
@@ -47,12 +40,12 @@ export const labelsOf = (pairs: readonly string[] | undefined): Record<string, s
   pairs && Object.fromEntries(pairs.map((pair) => [keyOf(pair), pair.slice(pair.indexOf('=') + 1)]))
 
 export const jobQuery = z.strictObject({
-  wait: wholeNumber(0, MAX_WAIT_SECONDS)
+  wait: count(0, MAX_WAIT_SECONDS)
     .optional()
     .meta({ description: 'Answer when the job has ended, or after so many seconds with where it stands then. At once if it is left out.' }),
 })
 
-const after = wholeNumber(0, 2 ** 31 - 1)
+const after = count(0, 2 ** 31 - 1)
   .optional()
   .meta({ description: 'Only events after this sequence number. `Last-Event-ID` wins over it.' })
 
@@ -61,8 +54,8 @@ export const eventsQuery = z.strictObject({ after, limit })
 export const logsQuery = z.strictObject({
   follow: yesOrNo().optional().meta({ description: 'Go on until the job has ended. Otherwise what is there now.' }),
   role: word(255).optional().meta({ description: 'Only this role.' }),
-  replica: wholeNumber(0, 1_000_000).optional().meta({ description: 'Only replicas with this index.' }),
-  attempt: wholeNumber(1, 1_000_000)
+  replica: count(0, 1_000_000).optional().meta({ description: 'Only replicas with this index.' }),
+  attempt: count(1, 1_000_000)
     .optional()
     .meta({ description: 'Only this attempt; all of them, one after the other, if it is left out.' }),
   stream: z
@@ -73,40 +66,11 @@ export const logsQuery = z.strictObject({
     .datetime({ offset: true, error: 'must be a time such as 2026-01-31T12:00:00Z' })
     .optional()
     .meta({ description: 'Only output that was read at this time or later.' }),
-  tail: wholeNumber(0, 1_000_000)
+  tail: count(0, 1_000_000)
     .optional()
     .meta({ description: 'Only the last so many lines of each replica, and what comes after them.' }),
   cursor: word(16_384).optional().meta({ description: 'Go on right after the line with this cursor. `Last-Event-ID` wins over it.' }),
 })
-
-function wholeNumber(min: number, max: number) {
-  const words = { error: `must be a whole number from ${min} to ${max}` }
-  return z.preprocess(
-    (text) => (typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : text),
-    z.int(words).min(min, words).max(max, words),
-  )
-}
-
-function word(max: number) {
-  const words = { error: `must be given once, as 1 to ${max} characters` }
-  // Postgres has no NUL in its text.
-  return z
-    .string(words)
-    .min(1, words)
-    .max(max, words)
-    .refine((text) => !text.includes('\0'), 'must not have a NUL character')
-}
-
-function yesOrNo() {
-  const meanings = new Map<unknown, boolean>([
-    ['', true],
-    ['true', true],
-    ['1', true],
-    ['false', false],
-    ['0', false],
-  ])
-  return z.preprocess((text) => meanings.get(text) ?? text, z.boolean({ error: 'must be true or false' }))
-}
 
 function repeated(given: unknown): unknown {
   return typeof given === 'string' ? [given] : given

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DRIVE_KINDS } from '../../domain/drives/drive.ts'
 import { RESOURCE_LIMITS } from '../../domain/capabilities.ts'
 import { SCHEDULER_KINDS } from '../../domain/scheduler-kind.ts'
 import { mountVia } from './mount.ts'
@@ -7,6 +8,13 @@ import { time } from './time.ts'
 const capabilities = z
   .object({
     mountVia: z.array(mountVia).meta({ description: 'Ways to make a mount.' }),
+    stages: z.array(z.enum(DRIVE_KINDS)).meta({ description: 'Kinds of drives whose files can be copied in and out.' }),
+    maxStageBytes: z.int().nullable().meta({ description: 'Most that one mount may copy in; null for no bound.' }),
+    driveDirectories: z.boolean().meta({ description: 'Whether the live directory of a managed drive can be mounted.' }),
+    csiDrivers: z.array(z.string()).meta({ description: 'CSI drivers of the cluster.' }),
+    hostMounts: z
+      .array(z.object({ source: z.string(), hostPath: z.string(), readOnly: z.boolean() }).meta({ id: 'HostMount', description: 'What the operator has mounted on every machine.' }))
+      .meta({ description: 'Storage that is mounted already on the machines of the scheduler.' }),
     bindRoots: z
       .array(
         z.object({ root: z.string(), readOnly: z.boolean() }).meta({ id: 'BindRoot', description: 'A directory that jobs may bind from.' }),

@@ -1,0 +1,120 @@
+import type { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { Problem } from '../domain/problem.ts'
+import { readRange } from '../plugins/byte-range.ts'
+import { digestHeader, readDigest } from '../plugins/content-digest.ts'
+import { disconnectSignal } from '../plugins/disconnect-signal.ts'
+import { isUnchanged } from '../plugins/entity-tag.ts'
+import { takeRawBodies } from '../plugins/raw-body.ts'
+import { deleteObject } from '../services/objects/delete-object.ts'
+import { getObject, type FoundObject } from '../services/objects/get-object.ts'
+import { listObjects } from '../services/objects/list-objects.ts'
+import { putObject } from '../services/objects/put-object.ts'
+import type { WriteCondition } from '../stores/object-store.ts'
+import { OBJECT_SCHEMAS } from './drive-object-schemas.ts'
+import type { RouteOptions } from './route-options.ts'
+import { pageSize } from './schemas/parameters.ts'
+
+/** Put, get, list and delete the objects of drives. */
+export const driveObjectRoutes: FastifyPluginAsyncZod<RouteOptions> = async (app, { deps }) => {
+  takeRawBodies(app)
+
+  app.put(
+    '/v1/drives/:name/objects/*',
+    { config: { access: 'key', longBody: true }, schema: OBJECT_SCHEMAS.put },
+    async ({ project, params, query, headers, body, raw }, reply: FastifyReply) => {
+      const { object, created } = await putObject(deps, { project, name: params.name }, {
+        path: params['*'],
+        component: query.component,
+        body: (body as Readable | undefined) ?? raw,
+        contentType: headers['content-type'],
+        sha256: readDigest(headers as Record<string, string | undefined>),
+        condition: conditionOf(headers),
+        size: headers['content-length'] === undefined ? undefined : Number(headers['content-length']),
+        signal: disconnectSignal(reply),
+      })
+      const location = `/v1/drives/${params.name}/objects/${params['*'].split('/').map(encodeURIComponent).join('/')}`
+      return reply.code(created ? 201 : 200).header('etag', object.etag).header('location', location).send(object)
+    },
+  )
+
+  app.get(
+    '/v1/drives/:name/objects/*',
+    { config: { access: 'key' }, exposeHeadRoute: false, schema: OBJECT_SCHEMAS.get },
+    async (request, reply: FastifyReply) => {
+      const { project, params, query, headers } = request
+      const wanted = { path: params['*'], component: query.component, waitSeconds: query.wait ?? 0, signal: disconnectSignal(reply) }
+      const found = await getObject(deps, { project, name: params.name }, wanted)
+      describe(reply, found)
+      if (isUnchanged(headers['if-none-match'], found.object.etag)) return reply.code(304).send()
+      const range = satisfiable(reply, headers.range, found)
+      if (range === null) return reply.header('content-length', found.object.size).send(await found.read(null))
+      const { start, end } = range
+      void reply.code(206).header('content-range', `bytes ${start}-${end}/${found.object.size}`).header('content-length', end - start + 1)
+      return reply.send(await found.read(range))
+    },
+  )
+
+  app.head('/v1/drives/:name/objects/*', { config: { access: 'key' }, schema: OBJECT_SCHEMAS.head }, async (request, reply: FastifyReply) => {
+    const { project, params, query, headers } = request
+    const wanted = { path: params['*'], component: query.component, waitSeconds: query.wait ?? 0, signal: disconnectSignal(reply) }
+    const found = await getObject(deps, { project, name: params.name }, wanted)
+    describe(reply, found)
+    if (isUnchanged(headers['if-none-match'], found.object.etag)) return reply.code(304).send()
+    return reply.header('content-length', found.object.size).send()
+  })
+
+  app.delete('/v1/drives/:name/objects/*', { config: { access: 'key' }, schema: OBJECT_SCHEMAS.remove }, async ({ project, params, query, headers }, reply: FastifyReply) => {
+    await deleteObject(deps, { project, name: params.name }, {
+      path: params['*'].replace(/\/$/, ''),
+      component: query.component,
+      recursive: query.recursive ?? false,
+      missingOk: query.missing === 'ok',
+      ifMatch: headers['if-match'],
+      signal: disconnectSignal(reply),
+    })
+    return reply.code(204).send()
+  })
+
+  app.get('/v1/drives/:name/objects', { config: { access: 'key' }, schema: OBJECT_SCHEMAS.list }, ({ project, params, query }, reply: FastifyReply) =>
+    listObjects(deps, { project, name: params.name }, {
+      prefix: query.prefix ?? '',
+      recursive: query.recursive ?? query.delimiter === undefined,
+      component: query.component,
+      limit: pageSize(query.limit),
+      cursor: query.cursor,
+      signal: disconnectSignal(reply),
+    }),
+  )
+}
+
+/** What a browser that is led here must not do with it: run it as a page of ours. */
+function describe(reply: FastifyReply, { object }: FoundObject): void {
+  void reply
+    .header('etag', object.etag)
+    .header('last-modified', new Date(object.modifiedAt).toUTCString())
+    .header('accept-ranges', 'bytes')
+    .header('content-type', object.contentType ?? 'application/octet-stream')
+    .header('x-content-type-options', 'nosniff')
+    .header('content-security-policy', 'sandbox')
+  if (object.sha256 !== null) void reply.header('repr-digest', digestHeader(object.sha256))
+}
+
+function satisfiable(reply: FastifyReply, header: string | undefined, { object }: FoundObject) {
+  try {
+    return readRange(header, object.size)
+  } catch (error) {
+    void reply.header('content-range', `bytes */${object.size}`).removeHeader('content-security-policy')
+    throw error
+  }
+}
+
+/** @throws Problem `malformed_request` for conditions that no store can hold */
+function conditionOf(headers: FastifyRequest['headers']): WriteCondition | undefined {
+  const { 'if-match': match, 'if-none-match': none } = headers
+  if (none !== undefined && none.trim() !== '*') throw new Problem('malformed_request', 'If-None-Match of a put must be *.')
+  if (match !== undefined && !/^"[^"]*"$/.test(match.trim())) throw new Problem('malformed_request', 'If-Match of a put must be one strong entity tag.')
+  if (none !== undefined) return { kind: 'never' }
+  return match === undefined ? undefined : { kind: 'match', etag: match.trim() }
+}
