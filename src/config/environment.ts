@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { keyRingOf } from './key-ring.ts'
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 const URL_WORDS = 'must be a URL such as'
@@ -48,6 +49,37 @@ export const Environment = z.object({
   BERTH_SCHEDULERS: z.string().optional().meta({
     description: 'Path of a JSON file that names the schedulers: see below.',
     defaultWords: '`local`, and `docker` if its socket answers',
+  }),
+  BERTH_STORE: z
+    .string()
+    .refine((text) => /^s3:\/\/[^/?]+(\/([^?]+\/)?)?(\?.*)?$/.test(text) && URL.canParse(text), {
+      error: 'must be s3://bucket/ or s3://bucket/prefix/, with ?endpoint=…&region=… where they are needed',
+    })
+    .optional()
+    .meta({
+      description: 'Where managed drives are kept: `s3://bucket/prefix/`, with `?endpoint=` for a compatible server and `&region=`.',
+      defaultWords: '`drives` in the data folder',
+    }),
+  BERTH_STORE_ACCESS_KEY_ID: z.string().optional().meta({
+    description: 'Key of that bucket; with `BERTH_STORE_SECRET_ACCESS_KEY`.',
+    defaultWords: "the process's own AWS credentials",
+  }),
+  BERTH_STORE_SECRET_ACCESS_KEY: z.string().optional().meta({ description: 'Secret of that key.', defaultWords: "the process's own AWS credentials" }),
+  BERTH_SECRET_KEYS: z
+    .string()
+    .refine((text) => keyRingOf(text) !== null, { error: 'must be id:key pairs with commas between, each key 32 bytes in base64 (openssl rand -base64 32)' })
+    .optional()
+    .meta({
+      description: 'Keys that seal secrets, `id:base64,…`: the first seals, all open. Every process must have the same.',
+      defaultWords: 'embedded: made at the first start and kept in `secret-key` in the data folder; with `DATABASE_URL`: none, and no secrets',
+    }),
+  BERTH_AMBIENT_DRIVES: z.string().optional().meta({
+    description: "Names of drives, with commas between, that may use the worker's own cloud credentials; `*` for all.",
+    defaultWords: 'none',
+  }),
+  BERTH_ALLOW_PRIVATE_URLS: z.enum(['true', 'false']).optional().meta({
+    description: 'Whether drives of kind `http` may lead to addresses of private networks and of this machine.',
+    defaultWords: '`false`',
   }),
   BERTH_LOG_LEVEL: z.enum(LOG_LEVELS).optional().meta({
     description: `Least level that is logged: ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}. The log is JSON lines on stdout.`,

@@ -5,20 +5,26 @@ import { parseBody } from '../domain/parse-body.ts'
 import { ConfigError, type ConfigFault } from './config-error.ts'
 import { SchedulersFile } from './schedulers-file.ts'
 
-export interface LocalSchedulerConfig {
+interface StagingLimits {
+  readonly maxStageBytes: number
+  readonly stageCacheBytes: number
+}
+
+export interface LocalSchedulerConfig extends StagingLimits {
   readonly name: string
   readonly kind: 'local'
   readonly isolation: 'auto' | 'bubblewrap' | 'links'
   readonly bindRoots: readonly BindRoot[]
 }
 
-export interface DockerSchedulerConfig {
+export interface DockerSchedulerConfig extends StagingLimits {
   readonly name: string
   readonly kind: 'docker'
   /** `unix:///…` or `tcp://…` */
   readonly host: string
   readonly bindRoots: readonly BindRoot[]
   readonly devices: readonly string[]
+  readonly driveDirectories: boolean
   readonly registries: Readonly<Record<string, RegistryCredentials>>
 }
 
@@ -32,6 +38,8 @@ type Entry = SchedulersFile['schedulers'][string]
 type RegistryEntry = NonNullable<Extract<Entry, { kind: 'docker' }>['registries']>[string]
 
 export const DEFAULT_DOCKER_HOST = 'unix:///var/run/docker.sock'
+const MIB = 1024 * 1024
+export const DEFAULT_STAGING: StagingLimits = { maxStageBytes: 102_400 * MIB, stageCacheBytes: 10_240 * MIB }
 const VARIABLE = 'BERTH_SCHEDULERS'
 
 /** @throws {ConfigError} with every fault of the file */
@@ -66,11 +74,16 @@ const cannotRead = (error: unknown): string => `the file cannot be read: ${error
 
 function withDefaults(name: string, entry: Entry, passwordOf: (entry: RegistryEntry, pointer: string) => string): SchedulerConfig {
   const bindRoots = (entry.bindRoots ?? []).map(({ root, readOnly }) => ({ root, readOnly: readOnly ?? true }))
-  if (entry.kind === 'local') return { name, kind: 'local', isolation: entry.isolation ?? 'auto', bindRoots }
+  const staging = {
+    maxStageBytes: entry.maxStageMiB === undefined ? DEFAULT_STAGING.maxStageBytes : entry.maxStageMiB * MIB,
+    stageCacheBytes: entry.stageCacheMiB === undefined ? DEFAULT_STAGING.stageCacheBytes : entry.stageCacheMiB * MIB,
+  }
+  if (entry.kind === 'local') return { name, kind: 'local', isolation: entry.isolation ?? 'auto', bindRoots, ...staging }
   const registries = Object.entries(entry.registries ?? {}).map(([host, registry]) => {
     const pointer = `/schedulers/${name}/registries/${host.replaceAll('~', '~0').replaceAll('/', '~1')}`
     return [host, { username: registry.username, password: passwordOf(registry, pointer) }] as const
   })
   const { host = DEFAULT_DOCKER_HOST, devices = [] } = entry
-  return { name, kind: 'docker', host, bindRoots, devices, registries: Object.fromEntries(registries) }
+  const driveDirectories = entry.driveDirectories ?? host.startsWith('unix:')
+  return { name, kind: 'docker', host, bindRoots, devices, driveDirectories, ...staging, registries: Object.fromEntries(registries) }
 }

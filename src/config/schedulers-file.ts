@@ -29,6 +29,11 @@ const bindRoots = z
   .optional()
   .meta({ description: 'Folders that `bind` mounts may come from. Default none: every bind is refused.' })
 
+const staging = {
+  maxStageMiB: z.int().min(1).optional().meta({ description: 'Most that one mount may copy in, in MiB. Default 102400 (100 GiB).' }),
+  stageCacheMiB: z.int().min(0).optional().meta({ description: 'Most that copies kept for later jobs may take, in MiB. Default 10240.' }),
+}
+
 export const DockerSchedulerEntry = z.strictObject({
   kind: z.literal('docker'),
   host: z
@@ -43,6 +48,10 @@ export const DockerSchedulerEntry = z.strictObject({
     .array(absolutePath('Device of the machine that runs the daemon.'))
     .optional()
     .meta({ description: 'Devices that `device` mounts may name. Default none.' }),
+  ...staging,
+  driveDirectories: z.boolean().optional().meta({
+    description: 'Whether the daemon sees the data folder at the same path, so that managed drives can be mounted live. Default: on a Unix socket.',
+  }),
   registries: z
     .record(z.string().min(1), RegistryEntry)
     .optional()
@@ -56,6 +65,7 @@ export const LocalSchedulerEntry = z.strictObject({
       'How mounts are made: by `bubblewrap`, by `links` in the work directory, or `auto`: bubblewrap if it works. Default `auto`.',
   }),
   bindRoots,
+  ...staging,
 })
 
 /** The file that BERTH_SCHEDULERS names. docs/configuration.md is written from here. */

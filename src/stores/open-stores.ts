@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DriveSnapshot } from '../domain/drives/drive.ts'
+import { openDirectory } from './directory/contained.ts'
 import { directoryStore } from './directory/directory-store.ts'
 import { driveFolders } from './directory/drive-folders.ts'
 import { httpStore } from './http/http-store.ts'
@@ -36,7 +37,11 @@ export function createStores({ managed, allowPrivate }: StoresOptions): Stores {
           return bucketStore(drive, credentials)
       }
     },
-    directoryOf: (driveId) => (managed.kind === 'directory' ? driveFolders(managed.directory, driveId).data : null),
+    async makeDirectory(driveId, subPath) {
+      if (managed.kind !== 'directory') return
+      const parts = subPath.split('/').filter((part) => part !== '')
+      await (await openDirectory(driveFolders(managed.directory, driveId).data, parts, 'make'))?.close()
+    },
     async forget(driveId) {
       if (managed.kind === 'directory') await rm(join(managed.directory, driveId), { recursive: true, force: true })
       else await emptyPrefix(ofManaged(driveId), { ...managed, prefix: `${managed.prefix}drives/${driveId}/` })

@@ -14,6 +14,6 @@ export interface Stores {
   open(drive: DriveSnapshot, credentials: StoreCredentials | 'ambient' | null): ObjectStore | null
   /** Deletes all that a managed drive holds. Repeating it is fine. */
   forget(driveId: string): Promise<void>
-  /** Where the live directory of a managed drive is on this machine; null when managed drives are in a bucket. */
-  directoryOf(driveId: string): string | null
+  /** Makes the live directory of a managed drive, or a part of it, where it is missing. Nothing for drives in a bucket. */
+  makeDirectory(driveId: string, subPath: string): Promise<void>
 }

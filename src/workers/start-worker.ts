@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DoorbellQueue } from '../queue/doorbell-queue.ts'
+import { runChecks } from '../services/drives/run-checks.ts'
 import { driveAttempt } from '../services/attempts/drive-attempt.ts'
 import { ringDue } from '../services/attempts/ring-due.ts'
 import { sweepIdempotencyKeys, sweepOverdue } from '../services/attempts/sweep.ts'
@@ -26,6 +27,7 @@ export function startWorker(deps: WorkerDeps, queue: DoorbellQueue): RunningWork
   const drive = drives.start.bind(drives)
   queue.listen(CONCURRENCY, drive)
   const loops = [
+    runChecks(deps, signal),
     ringDue(deps, queue.ring.bind(queue), signal),
     every(deps, SWEEP_MS, signal, () => sweepOverdue(deps)),
     every(deps, TIDY_MS, signal, () => sweepIdempotencyKeys(deps)),

@@ -2,7 +2,7 @@ import type { MountMode } from '../mount.ts'
 import { bucketWays } from './bucket-ways.ts'
 import type { DriveKind, DriveSource } from './drive.ts'
 import { FILE_SYSTEM_WAYS } from './file-system-ways.ts'
-import { isReadOnly, liveWay, type Way, type WayFacts } from './way.ts'
+import { isReadOnly, liveWay, wholeOnly, type Way, type WayFacts } from './way.ts'
 
 /** Kinds that are files or objects which Berth itself can read, so that they can be copied and asked for over HTTP. */
 export const OBJECT_KINDS: readonly DriveKind[] = ['managed', 's3', 'gcs', 'azure_blob', 'http']
@@ -56,7 +56,7 @@ function stagedWay({ use, source }: WayFacts, mode: Extract<MountMode, 'copy_in'
   }
 }
 
-function managedWay({ drive, source, use, capabilities }: WayFacts<Extract<DriveSource, { kind: 'managed' }>>): Way {
+function managedWay({ drive, source, use, kind, capabilities }: WayFacts<Extract<DriveSource, { kind: 'managed' }>>): Way {
   const shared = source.ownership === 'component' && !isReadOnly(use)
   return liveWay(
     { via: 'drive_directory', driveId: drive.id ?? '', subPath: use.subPath, path: use.path, readOnly: isReadOnly(use) },
@@ -64,6 +64,8 @@ function managedWay({ drive, source, use, capabilities }: WayFacts<Extract<Drive
       flaws: [
         ...(drive.id === null ? [{ code: 'not_registered', detail: 'a managed drive must be registered: POST /v1/drives' }] : []),
         ...(capabilities.driveDirectories ? [] : [{ code: 'drive_not_here', detail: 'the files of managed drives are not on the machines of this scheduler' }]),
+        // The daemon would follow a link that a job has put there.
+        ...(kind === 'docker' ? wholeOnly(use, 'the directory of a managed drive') : []),
         ...(shared ? [{ code: 'component_unenforced', detail: 'a live mount cannot keep producers apart on a drive with ownership component' }] : []),
       ],
       warnings: isReadOnly(use) ? [] : ['what is written is visible at once, also if the job fails'],

@@ -17,6 +17,18 @@ export interface DockerContainer {
   readonly role: string
   readonly index: number
   readonly create: ContainerCreateBody
+  /** Mounts whose files are copied in before the start, or out after the end. */
+  readonly staged: readonly StagedMount[]
+}
+
+export interface StagedMount {
+  readonly path: string
+  readonly readOnly: boolean
+  readonly direction: 'in' | 'out' | 'in_out'
+  /** From a volume that is kept for later jobs, whose name is known only once the files are. */
+  readonly cache: boolean
+  /** Among the staged mounts of the container, from 0. */
+  readonly position: number
 }
 
 /** Body of `POST /networks/create`. */
@@ -63,8 +75,18 @@ export interface HostConfig {
 }
 
 export type DockerMount =
-  | { readonly Type: 'volume' | 'bind'; readonly Source: string; readonly Target: string; readonly ReadOnly: boolean }
+  | { readonly Type: 'bind'; readonly Source: string; readonly Target: string; readonly ReadOnly: boolean }
+  | VolumeMount
   | { readonly Type: 'tmpfs'; readonly Target: string; readonly ReadOnly: boolean; readonly TmpfsOptions?: { readonly SizeBytes: number } }
+
+export interface VolumeMount {
+  readonly Type: 'volume'
+  /** Without one it is the container's own, and goes with it. */
+  readonly Source?: string
+  readonly Target: string
+  readonly ReadOnly: boolean
+  readonly VolumeOptions?: { readonly NoCopy?: true; readonly DriverConfig?: { readonly Name: string; readonly Options: Readonly<Record<string, string>> } }
+}
 
 export interface DockerDevice {
   readonly PathOnHost: string

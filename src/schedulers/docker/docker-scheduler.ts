@@ -1,7 +1,8 @@
 import type { AttemptHandle, LogChunk, LogOptions, ObservationBatch } from '../../domain/attempt.ts'
 import type { BindRoot, Capabilities } from '../../domain/capabilities.ts'
-import type { Scheduler, SubmitContext } from '../scheduler.ts'
+import type { CollectedFile, MountPlace, Scheduler, SubmitContext } from '../scheduler.ts'
 import { cancelAttempt } from './cancel-attempt.ts'
+import { collectFiles } from './collect-files.ts'
 import { readContainerLogs } from './container-logs.ts'
 import type { DockerRequest } from './docker-request.ts'
 import { Engine } from './engine.ts'
@@ -20,6 +21,11 @@ export interface DockerSchedulerOptions {
   readonly bindRoots: readonly BindRoot[]
   readonly devices: readonly string[]
   readonly registries: Registries
+  /** Where managed drives are on the daemon's machine; null where they are not. */
+  readonly driveRoot: string | null
+  readonly maxStageBytes: number | null
+  /** Most that copies kept for later jobs may take. */
+  readonly stageCacheBytes: number
 }
 
 /**
@@ -27,28 +33,40 @@ export interface DockerSchedulerOptions {
  * @throws Error for a host that is neither a socket nor on loopback
  */
 export function createDockerScheduler(options: DockerSchedulerOptions): Scheduler<DockerRequest> {
-  const { installation, host, registries } = options
+  const { installation, host, registries, driveRoot, maxStageBytes, stageCacheBytes } = options
   const engine = new Engine(host)
   const guard = <T>(work: Promise<T>): Promise<T> => work.catch((error: unknown) => Promise.reject(toSchedulerError(error, host)))
   const inTurn = serialize()
   return {
     kind: 'docker',
     capabilities: capabilitiesOf(options),
-    render: renderAttempt,
+    render: (spec) => renderAttempt(spec, { driveRoot }),
     submit: (native: DockerRequest, context: SubmitContext) =>
-      guard(inTurn(native.attemptId, () => submitAttempt({ engine, native, context, registries }))),
+      guard(
+        inTurn(native.attemptId, () => {
+          const figures = { bytes: 0, files: 0, totalBytes: 0 }
+          return submitAttempt({ engine, native, context, registries, maxStageBytes, stageCacheBytes, figures })
+        }),
+      ),
     observe: (signal: AbortSignal): AsyncIterable<ObservationBatch> =>
       guardEach(observeContainers(engine, installation, signal), host, signal),
     logs: ({ attemptId }: AttemptHandle, logOptions: LogOptions, signal: AbortSignal): AsyncIterable<LogChunk> =>
       guardEach(readContainerLogs({ engine, installation, attemptId, options: logOptions }, signal), host, signal),
+    collect: ({ attemptId }: AttemptHandle, place: MountPlace, signal: AbortSignal): AsyncIterable<CollectedFile> =>
+      guardEach(collectFiles({ engine, installation, attemptId, place }, signal), host, signal),
     cancel: (handle: AttemptHandle, signal: AbortSignal) => guard(cancelAttempt(engine, { ...handle, installation }, signal)),
     remove: ({ attemptId }: AttemptHandle, signal: AbortSignal) => guard(removeAttempt(engine, { attemptId, installation }, signal)),
     health: (signal: AbortSignal) => guard(describeDaemon(engine, signal)),
   }
 }
 
-const capabilitiesOf = ({ bindRoots, devices }: DockerSchedulerOptions): Capabilities => ({
-  mountVia: ['named_volume', 'host_path', 'device', 'tmpfs'],
+const capabilitiesOf = ({ bindRoots, devices, driveRoot, maxStageBytes }: DockerSchedulerOptions): Capabilities => ({
+  mountVia: ['named_volume', 'host_path', 'device', 'tmpfs', 'drive_directory', 'staged', 'scratch', 'nfs', 'reference'],
+  stages: ['managed', 's3', 'gcs', 'http'],
+  maxStageBytes,
+  driveDirectories: driveRoot !== null,
+  csiDrivers: [],
+  hostMounts: [],
   bindRoots,
   devices,
   image: 'required',

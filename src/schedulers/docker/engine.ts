@@ -6,7 +6,7 @@ import Docker from 'dockerode'
 
 /** One request to the Engine API. */
 export interface EngineRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE' | 'HEAD'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD'
   /** Without the query: `/containers/json`. */
   readonly path: string
   /** Objects are sent as JSON, as `filters` wants it. */
@@ -80,6 +80,15 @@ export class Engine {
     return (await dial(this.#streams, { ...request, isStream: true })) as Readable
   }
 
+  /** Sends a tar stream, for as long as it takes. @throws EngineError like `call`; the body is destroyed then */
+  async upload(request: EngineRequest, body: Readable): Promise<void> {
+    try {
+      await dial(this.#streams, { ...request, isStream: false }, body)
+    } finally {
+      body.destroy()
+    }
+  }
+
   /**
    * A daemon that is shutting down takes no new connections, but answers on old ones until it has ended all containers.
    * @throws EngineError when it is
@@ -129,16 +138,17 @@ function connect(host: string, agent: Agent): Docker {
  * dockerode's own methods put a whole create body into the URL as well, and read logs into one string, so requests
  * go to its transport. That never settles when the daemon dies in mid-answer, so the signal settles it here.
  */
-function dial(docker: Docker, request: EngineRequest & { readonly isStream: boolean }): Promise<unknown> {
+function dial(docker: Docker, request: EngineRequest & { readonly isStream: boolean }, file?: Readable): Promise<unknown> {
   const { method, path, query = {}, body = {}, credentials, signal, isStream } = request
   return new Promise((resolve, reject) => {
     allowManyCalls(signal)
     const stopped = (): void => reject(new EngineError(`no answer to ${method} ${path} in time`, { statusCode: null, code: 'ABORTED' }))
     if (signal.aborted) return stopped()
     signal.addEventListener('abort', stopped, { once: true })
+    file?.once('error', (error) => reject(new EngineError(error.message, { statusCode: null, code: 'UPLOAD' })))
     const options = { _query: query, _body: body }
     const statusCodes = { 200: true, 201: true, 204: true, 304: true }
-    const dialed = { path: `${path}?`, method, options, isStream, statusCodes, abortSignal: signal, authconfig: credentials }
+    const dialed = { path: `${path}?`, method, options, isStream, statusCodes, abortSignal: signal, authconfig: credentials, ...(file && { file }) }
     docker.modem.dial(dialed, (error: unknown, answer: unknown) => {
       signal.removeEventListener('abort', stopped)
       if (error) reject(toEngineError(error))

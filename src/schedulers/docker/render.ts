@@ -4,7 +4,7 @@ import type { Resources } from '../../domain/job-spec.ts'
 import { attemptName, replicaHostName, replicaName } from '../../domain/names.ts'
 import type { ContainerCreateBody, DockerContainer, DockerRequest, HostConfig } from './docker-request.ts'
 import { LABELS } from './labels.ts'
-import { renderMounts } from './mounts.ts'
+import { renderMounts, stagedMounts, type MountSettings } from './mounts.ts'
 
 const MIB = 1024 * 1024
 /** Where the job asks for no limit: enough for any honest job, too little for a fork bomb. */
@@ -17,7 +17,7 @@ const DEFAULT_PIDS = 4096
 const LOG_CONFIG = { Type: 'local', Config: { 'max-size': '1t', 'max-file': '1', compress: 'false' } } as const
 
 /** Pure and total. Replicas of more than one share a network in which each is known by its host name. */
-export function renderAttempt(spec: AttemptSpec): DockerRequest {
+export function renderAttempt(spec: AttemptSpec, settings: MountSettings): DockerRequest {
   const { installation, attemptId, epoch } = spec
   const replicas = spec.roles.reduce((sum, role) => sum + role.replicas.length, 0)
   const network = replicas > 1 ? attemptName(installation, attemptId) : null
@@ -28,7 +28,7 @@ export function renderAttempt(spec: AttemptSpec): DockerRequest {
     epoch,
     network: network === null ? null : { Name: network, Driver: 'bridge', CheckDuplicate: true, Labels: attemptLabels(spec) },
     images: [...images].sort(),
-    containers: spec.roles.flatMap((role) => role.replicas.map((replica) => renderReplica({ spec, role, replica, network }))),
+    containers: spec.roles.flatMap((role) => role.replicas.map((replica) => renderReplica({ spec, role, replica, network, settings }))),
   }
 }
 
@@ -37,6 +37,7 @@ interface ReplicaInput {
   readonly role: AttemptRole
   readonly replica: AttemptReplica
   readonly network: string | null
+  readonly settings: MountSettings
 }
 
 function renderReplica(input: ReplicaInput): DockerContainer {
@@ -48,10 +49,11 @@ function renderReplica(input: ReplicaInput): DockerContainer {
     role: role.name,
     index,
     create: { ...create, Labels: { ...create.Labels, [LABELS.spec]: hash } },
+    staged: stagedMounts(role.mounts),
   }
 }
 
-function renderBody({ spec, role, replica, network }: ReplicaInput): ContainerCreateBody {
+function renderBody({ spec, role, replica, network, settings }: ReplicaInput): ContainerCreateBody {
   const hostName = replicaHostName(role.name, replica.index)
   return {
     Image: role.image ?? '',
@@ -64,7 +66,7 @@ function renderBody({ spec, role, replica, network }: ReplicaInput): ContainerCr
     Hostname: hostName,
     Labels: { ...attemptLabels(spec), [LABELS.role]: role.name, [LABELS.replica]: String(replica.index) },
     StopTimeout: spec.graceSeconds,
-    HostConfig: renderHostConfig(role, network),
+    HostConfig: renderHostConfig(role, network, settings),
     ...(network !== null && { NetworkingConfig: { EndpointsConfig: { [network]: { Aliases: [hostName] } } } }),
   }
 }
@@ -73,11 +75,11 @@ function renderBody({ spec, role, replica, network }: ReplicaInput): ContainerCr
  * All capabilities are dropped, also from root: a root process cannot write to a directory of another user, nor give
  * files away. A restart would be a second start, and an automatic removal would take the outcome with it.
  */
-function renderHostConfig(role: AttemptRole, network: string | null): HostConfig {
+function renderHostConfig(role: AttemptRole, network: string | null, settings: MountSettings): HostConfig {
   return {
     ...renderResources(role.resources),
     PidsLimit: role.resources.pids ?? DEFAULT_PIDS,
-    ...renderMounts(role.mounts),
+    ...renderMounts(role.mounts, settings),
     CapDrop: ['ALL'],
     SecurityOpt: ['no-new-privileges'],
     Init: true,

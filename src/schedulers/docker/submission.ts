@@ -9,4 +9,10 @@ export interface Submission {
   readonly native: DockerRequest
   readonly context: SubmitContext
   readonly registries: Registries
+  /** Most that one mount may copy in; null for no bound. */
+  readonly maxStageBytes: number | null
+  /** Most that copies kept for later jobs may take. */
+  readonly stageCacheBytes: number
+  /** Of all copying of this submit, so far. */
+  readonly figures: { bytes: number; files: number; totalBytes: number }
 }

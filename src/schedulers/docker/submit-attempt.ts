@@ -6,6 +6,7 @@ import { takenOver } from './errors.ts'
 import { belongsTo, inspectContainer, neverStarted } from './find-containers.ts'
 import { inLanes } from './in-lanes.ts'
 import { settleClaims } from './settle-claims.ts'
+import { assertStillCached, stageMounts, withCachedMounts } from './stage-mounts.ts'
 import { startContainer } from './start-container.ts'
 import type { Submission } from './submission.ts'
 
@@ -28,11 +29,16 @@ export async function submitAttempt(submission: Submission): Promise<void> {
 }
 
 async function makeAndStart(submission: Submission): Promise<void> {
-  const { native: { epoch, containers } } = submission
+  const { native: { epoch } } = submission
   // Nothing can be there before the first claim.
   if (epoch > 1) await settleClaims(submission)
   await ensureNetwork(submission.engine, submission.native, submission.context.signal)
-  await inLanes(containers, (container) => createContainer(submission, container))
+  const containers = await withCachedMounts(submission)
+  await inLanes(containers, async (container) => {
+    await createContainer(submission, container)
+    await stageMounts(submission, container)
+  })
+  await assertStillCached(submission, containers)
   const standing = await settleClaims(submission)
   if (containers.some(({ name }) => !standing.has(name))) throw takenOver()
   await startAll(submission, containers.filter(({ name }) => standing.get(name) === 'created'))

@@ -6,6 +6,9 @@ export const attemptsFolder = (root: string): string => join(root, 'attempts')
 export const attemptFolder = (root: string, attemptId: string): string => join(root, 'attempts', safeName(attemptId))
 export const volumesFolder = (root: string): string => join(root, 'volumes')
 
+/** Trees of files that jobs have had copied in, by version. */
+export const cacheFolder = (root: string): string => join(root, 'cache')
+
 /** Written by a supervisor whenever its attempt should be looked at. */
 export const bellsFolder = (root: string): string => join(root, 'bells')
 export const bellFile = (root: string, attemptId: string): string => join(root, 'bells', safeName(attemptId))

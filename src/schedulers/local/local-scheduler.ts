@@ -11,7 +11,9 @@ import { detectCgroups } from './cgroups.ts'
 import type { Cgroups } from './cgroups.ts'
 import { detectIsolation } from './detect-isolation.ts'
 import { toSchedulerError } from './errors.ts'
-import { attemptFolder, attemptsFolder, bellsFolder, tombstonesFolder, trashFolder, volumesFolder } from './folders.ts'
+import { collectFiles } from './collect-files.ts'
+import { ownMountFolder } from './mounts.ts'
+import { attemptFolder, attemptsFolder, bellsFolder, cacheFolder, tombstonesFolder, trashFolder, volumesFolder } from './folders.ts'
 import type { Isolation } from './local-place.ts'
 import { observeAttempts } from './observer.ts'
 import { readLogs } from './read-logs.ts'
@@ -29,6 +31,11 @@ export interface LocalSchedulerOptions {
   /** As `detectIsolation` found it. */
   readonly isolation: Isolation
   readonly bindRoots: readonly BindRoot[]
+  /** Where managed drives are; null where they are not on this machine. */
+  readonly driveRoot: string | null
+  readonly maxStageBytes: number | null
+  /** Most that copies kept for later jobs may take. */
+  readonly stageCacheBytes: number
   /** Name of this machine, for people. */
   readonly node: string
   /** Folders that jobs in a sandbox must not see; at least `root`, which is always hidden. */
@@ -42,15 +49,17 @@ export interface LocalSchedulerOptions {
 export function createLocalScheduler(options: LocalSchedulerOptions): Scheduler<LocalRequest> {
   const { root, installation, isolation } = options
   const cgroups = detectCgroups(installation)
-  const place = { ...options, cgroups, hidden: [...new Set([root, ...(options.hidden ?? [])])] }
+  const { driveRoot } = options
+  const cache = { directory: cacheFolder(root), maxBytes: options.stageCacheBytes }
+  const place = { ...options, cgroups, cache, hidden: [...new Set([root, ...(options.hidden ?? [])])] }
   const ready = (): Promise<void> => guarded('making the data folder of the local scheduler', () => makeFolders(root, isolation))
   return {
     kind: 'local',
     capabilities: capabilitiesOf(options, cgroups),
-    render: (spec) => render(spec, { root, isolation }),
-    submit: async (native, { signal }) => {
+    render: (spec) => render(spec, { root, isolation, driveRoot }),
+    submit: async (native, context) => {
       await ready()
-      await guarded(`starting ${native.attemptId}`, () => submitAttempt(native, place, signal))
+      await guarded(`starting ${native.attemptId}`, () => submitAttempt(native, place, context))
     },
     observe: async function* (signal) {
       await ready()
@@ -67,6 +76,13 @@ export function createLocalScheduler(options: LocalSchedulerOptions): Scheduler<
         throw toSchedulerError(error, `reading the output of ${wanted.role}/${wanted.index}`)
       }
     },
+    collect: async function* ({ attemptId }, { role, index, path }, signal) {
+      try {
+        yield* collectFiles(ownMountFolder(join(attemptFolder(root, attemptId), `${slug(role, 100)}-${index}`), path), signal)
+      } catch (error) {
+        throw toSchedulerError(error, `reading the files of ${role}/${index}`)
+      }
+    },
     cancel: async (handle, signal) => {
       await ready()
       await guarded(`ending ${handle.attemptId}`, () => cancelAttempt(place, handle, signal))
@@ -80,11 +96,17 @@ export function createLocalScheduler(options: LocalSchedulerOptions): Scheduler<
 }
 
 const MAX_REPLICAS = 100
+const LINKABLE = ['named_volume', 'host_path', 'drive_directory', 'staged', 'scratch', 'reference'] as const
 
-function capabilitiesOf({ isolation, bindRoots }: LocalSchedulerOptions, { limits }: Cgroups): Capabilities {
+function capabilitiesOf({ isolation, bindRoots, driveRoot, maxStageBytes }: LocalSchedulerOptions, { limits }: Cgroups): Capabilities {
   const sandboxed = isolation === 'bubblewrap'
   return {
-    mountVia: sandboxed ? ['named_volume', 'host_path', 'tmpfs'] : ['named_volume', 'host_path'],
+    mountVia: sandboxed ? [...LINKABLE, 'tmpfs'] : LINKABLE,
+    stages: ['managed', 's3', 'gcs', 'http'],
+    maxStageBytes,
+    driveDirectories: driveRoot !== null,
+    csiDrivers: [],
+    hostMounts: [],
     bindRoots,
     devices: [],
     image: 'unsupported',

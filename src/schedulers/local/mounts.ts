@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { assertNever } from '../../domain/assert-never.ts'
 import { LINKED_MOUNT_ROOT } from '../../domain/capabilities.ts'
-import type { MountPlan } from '../../domain/mount-plan.ts'
+import type { MountPlan, StagedPlan } from '../../domain/mount-plan.ts'
+import { slug } from '../../domain/names.ts'
 import { SchedulerError } from '../scheduler.ts'
 import { volumesFolder } from './folders.ts'
 import type { LocalPlace } from './local-place.ts'
@@ -11,24 +11,66 @@ export type LocalMount =
   | { readonly kind: 'volume'; readonly source: string; readonly path: string; readonly readOnly: boolean }
   | { readonly kind: 'bind'; readonly source: string; readonly path: string; readonly readOnly: boolean }
   | { readonly kind: 'tmpfs'; readonly path: string; readonly sizeMiB: number | null; readonly readOnly: boolean }
+  | OwnMount
+  | DriveMount
+
+/** A directory of the replica's own: empty, or filled before it starts. */
+export interface OwnMount {
+  readonly kind: 'own'
+  readonly source: string
+  readonly path: string
+  readonly readOnly: boolean
+  /** Whether files of a drive are copied in, out or both; null for scratch space. */
+  readonly direction: StagedPlan['direction'] | null
+  readonly cache: boolean
+}
+
+/** A part of the live directory of a managed drive, in which jobs may do what they like: opened without following links. */
+export interface DriveMount {
+  readonly kind: 'drive'
+  readonly root: string
+  readonly source: string
+  readonly path: string
+  readonly readOnly: boolean
+}
+
+export interface MountPlace extends Pick<LocalPlace, 'root' | 'isolation'> {
+  /** Where managed drives are; null where they are not on this machine. */
+  readonly driveRoot: string | null
+  /** Folder of the replica. */
+  readonly folder: string
+}
+
+/** The folder of a replica's own mount. */
+export const ownMountFolder = (replicaFolder: string, path: string): string => join(replicaFolder, 'mounts', slug(path, 100))
 
 /**
- * The local form of a planned mount. Throws `rejected` for what admission should have refused: a device, and with
- * links whatever a link cannot do.
+ * The local form of a planned mount, none for a reference. Throws `rejected` for what admission should have refused: a
+ * device, another scheduler's own, and with links whatever a link cannot do.
  */
-export function localMount(plan: MountPlan, place: Pick<LocalPlace, 'root' | 'isolation'>): LocalMount {
+export function localMount(plan: MountPlan, place: MountPlace): LocalMount[] {
+  if (plan.via === 'reference') return []
   if (place.isolation === 'links') refuseUnlinkable(plan)
   switch (plan.via) {
     case 'named_volume':
-      return { kind: 'volume', source: join(volumesFolder(place.root), plan.volume), path: plan.path, readOnly: plan.readOnly }
+      return [{ kind: 'volume', source: join(volumesFolder(place.root), plan.volume), path: plan.path, readOnly: plan.readOnly }]
     case 'host_path':
-      return { kind: 'bind', source: plan.hostPath, path: plan.path, readOnly: plan.readOnly }
+      return [{ kind: 'bind', source: plan.hostPath, path: plan.path, readOnly: plan.readOnly }]
     case 'tmpfs':
-      return { kind: 'tmpfs', path: plan.path, sizeMiB: plan.sizeMiB, readOnly: plan.readOnly }
-    case 'device':
-      throw refusal(`${plan.path}: a local job cannot be given a device`)
+      return [{ kind: 'tmpfs', path: plan.path, sizeMiB: plan.sizeMiB, readOnly: plan.readOnly }]
+    case 'scratch':
+      return [{ kind: 'own', source: ownMountFolder(place.folder, plan.path), path: plan.path, readOnly: false, direction: null, cache: false }]
+    case 'staged': {
+      const { path, readOnly, direction, cache } = plan
+      return [{ kind: 'own', source: ownMountFolder(place.folder, path), path, readOnly, direction, cache }]
+    }
+    case 'drive_directory': {
+      if (place.driveRoot === null) throw refusal(`${plan.path}: managed drives are not on this machine`)
+      const root = join(place.driveRoot, plan.driveId, 'data')
+      return [{ kind: 'drive', root, source: plan.subPath === '' ? root : `${root}/${plan.subPath}`, path: plan.path, readOnly: plan.readOnly }]
+    }
     default:
-      return assertNever(plan)
+      throw refusal(`${plan.path}: a local job cannot be given a mount by ${plan.via}`)
   }
 }
 
@@ -37,7 +79,7 @@ function refuseUnlinkable(plan: MountPlan): void {
     throw refusal(`${plan.path}: without bubblewrap a mount must lie below ${LINKED_MOUNT_ROOT}`)
   }
   if (plan.via === 'tmpfs') throw refusal(`${plan.path}: without bubblewrap there is no tmpfs`)
-  if (plan.via !== 'device' && plan.readOnly) throw refusal(`${plan.path}: without bubblewrap nothing can be read-only`)
+  if ('readOnly' in plan && plan.readOnly) throw refusal(`${plan.path}: without bubblewrap nothing can be read-only`)
 }
 
 const refusal = (message: string): SchedulerError => new SchedulerError('rejected', message, { failure: 'mount_failed' })

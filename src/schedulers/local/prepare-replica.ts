@@ -45,6 +45,8 @@ export async function prepareReplica(request: LocalRequest, replica: LocalReplic
  * here it is only refused early, before any replica has started.
  */
 async function prepareSource(mount: LocalMount, bindRoots: readonly BindRoot[]): Promise<void> {
+  if (mount.kind === 'own') await mkdir(mount.source, { recursive: true, mode: 0o777 }).then(() => chmod(mount.source, 0o777))
+  if (mount.kind === 'drive') closeSync(openBindSource(mount.source, mount.readOnly ? 'ro' : 'rw', [{ root: mount.root, readOnly: false }]))
   if (mount.kind === 'bind') closeSync(openBindSource(mount.source, mount.readOnly ? 'ro' : 'rw', bindRoots))
   if (mount.kind === 'volume' && await mkdir(mount.source, { recursive: true }) !== undefined) await chmod(mount.source, 0o777)
 }
@@ -52,7 +54,7 @@ async function prepareSource(mount: LocalMount, bindRoots: readonly BindRoot[]):
 /** A mount inside of a volume needs a folder there, which a read-only volume would not let bubblewrap make. */
 async function makeNestedMountPoints({ mounts }: LocalReplica): Promise<void> {
   for (const outer of mounts) {
-    if (outer.kind !== 'volume') continue
+    if (outer.kind !== 'volume' && outer.kind !== 'own') continue
     const inner = mounts.filter(({ path }) => isUnder(outer.path, path))
     for (const { path } of inner) await mkdir(join(outer.source, path.slice(outer.path.length)), { recursive: true })
   }

@@ -39,7 +39,7 @@ export interface LocalReplica {
 export const SANDBOX_WORK_DIRECTORY = '/berth/work'
 
 /** What of the scheduler's own settings a request depends on. */
-type RenderPlace = Pick<LocalPlace, 'root' | 'isolation'>
+type RenderPlace = Pick<LocalPlace, 'root' | 'isolation'> & { readonly driveRoot: string | null }
 
 /** Pure. Throws `rejected` for a mount that admission should have refused. */
 export function render(spec: AttemptSpec, place: RenderPlace): LocalRequest {
@@ -75,7 +75,7 @@ function renderReplica(source: ReplicaSource, place: RenderPlace): LocalReplica 
     workDirectory: own.work,
     workingDir: role.workingDir,
     user: role.user,
-    mounts: role.mounts.map((plan) => localMount(plan, place)),
+    mounts: role.mounts.flatMap((plan) => localMount(plan, { ...place, folder: join(place.root, directory) })),
     limits: { cpus, memoryMiB, pids, shmMiB },
   }
 }

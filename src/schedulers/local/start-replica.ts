@@ -80,9 +80,12 @@ function sandboxPlan(replica: LocalReplica, place: SandboxPlace): SandboxPlan {
     const { path, readOnly } = mount
     switch (mount.kind) {
       case 'volume': return { path, readOnly, source: { folder: mount.source } }
+      case 'own': return { path, readOnly, source: { folder: mount.source } }
       case 'tmpfs': return { path, readOnly, source: { tmpfsMiB: mount.sizeMiB } }
-      case 'bind': {
-        const descriptor = openBindSource(mount.source, readOnly ? 'ro' : 'rw', place.bindRoots)
+      case 'bind':
+      case 'drive': {
+        const roots = mount.kind === 'drive' ? [{ root: mount.root, readOnly: false }] : place.bindRoots
+        const descriptor = openBindSource(mount.source, readOnly ? 'ro' : 'rw', roots)
         place.descriptors.push(descriptor)
         return { path, readOnly, source: { descriptor: FIRST_FREE_DESCRIPTOR + place.descriptors.length - 1 } }
       }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { crashPoint } from '../../crash-point.ts'
-import { SchedulerError } from '../scheduler.ts'
+import { SchedulerError, type SubmitContext } from '../scheduler.ts'
 import type { Cgroups } from './cgroups.ts'
 import { attemptFolder, tombstoneFile } from './folders.ts'
 import { prepareReplica } from './prepare-replica.ts'
@@ -8,13 +8,17 @@ import { deleteTree } from './remove-attempt.ts'
 import type { LocalReplica, LocalRequest } from './render.ts'
 import { exists, readStart } from './replica-facts.ts'
 import { startReplica } from './start-replica.ts'
+import { stageReplica, type StagePlace } from './stage-replica.ts'
 import type { StartPlace } from './start-replica.ts'
+
+export type SubmitPlace = StartPlace & StagePlace & { readonly cgroups: Cgroups }
 
 /**
  * Prepares all replicas that nobody has started yet, then starts them. Each start is taken by an exclusive file in a
  * folder that is the same for every claim, so that a claim that comes late, or twice, finds it taken.
  */
-export async function submitAttempt(request: LocalRequest, place: StartPlace & { cgroups: Cgroups }, signal: AbortSignal): Promise<void> {
+export async function submitAttempt(request: LocalRequest, place: SubmitPlace, context: SubmitContext): Promise<void> {
+  const { signal } = context
   const { root } = place
   await refuseForbidden(root, request.attemptId)
   const missing: LocalReplica[] = []
@@ -22,7 +26,9 @@ export async function submitAttempt(request: LocalRequest, place: StartPlace & {
   crashPoint('local.prepare.before')
   const prepared = await inBatches(missing, async (replica) => {
     throwIfTakenOver(signal)
-    return { replica, cgroups: await prepareReplica(request, replica, place) }
+    const cgroups = await prepareReplica(request, replica, place)
+    await stageReplica(replica, context, place)
+    return { replica, cgroups }
   })
   crashPoint('local.prepare.after')
   await refuseForbidden(root, request.attemptId).catch((error: unknown) => discard(request, root, error))

@@ -1,6 +1,7 @@
 import { crashPoint } from '../../crash-point.ts'
 import { buildAttemptSpec } from '../../domain/build-attempt-spec.ts'
 import { markAttempt } from '../../db/statements/claim-attempt.ts'
+import { makeDriveDirectories } from '../staging/make-drive-directories.ts'
 import { stagingOf } from '../staging/staging-of.ts'
 import { progressNotes } from './progress-notes.ts'
 import type { Step } from './step.ts'
@@ -19,18 +20,18 @@ export async function submitAttempt(deps: WorkerDeps, { claim, scheduler, signal
   await transition(deps, 'starting', { attemptId, epoch })
   if (!(await markAttempt(deps.pool, claim, 'submitting'))) return 0
   crashPoint('submit.intent.after')
-  const native = scheduler.render(
-    buildAttemptSpec({
-      installation: deps.installation,
-      project: claim.project,
-      jobId: claim.jobId,
-      spec: claim.spec,
-      resolutions: claim.resolutions,
-      attemptId,
-      attempt: claim.number,
-      epoch,
-    }),
-  )
+  const spec = buildAttemptSpec({
+    installation: deps.installation,
+    project: claim.project,
+    jobId: claim.jobId,
+    spec: claim.spec,
+    resolutions: claim.resolutions,
+    attemptId,
+    attempt: claim.number,
+    epoch,
+  })
+  await makeDriveDirectories(deps, spec)
+  const native = scheduler.render(spec)
   await scheduler.submit(native, { signal, progress: progressNotes(deps, claim, ['starting']), staging: stagingOf(deps, claim) })
   crashPoint('submit.native.after')
   await markAttempt(deps.pool, claim, 'submitted')

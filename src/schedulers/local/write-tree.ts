@@ -1,0 +1,51 @@
+import { createWriteStream } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { SchedulerError, type StagedFile, type StagedTree } from '../scheduler.ts'
+import { errorCode } from './errors.ts'
+
+const FILES_AT_ONCE = 4
+
+export interface TreeWriting {
+  /** Whether the replica may change the files, as whatever user it has. */
+  readonly writable: boolean
+  readonly signal: AbortSignal
+  /** Told after each file. */
+  readonly onFile: (size: number) => void
+}
+
+/** Writes every file of a tree below a directory, several at once. @throws SchedulerError `rejected` with `mount_failed` on a full disk */
+export async function writeTree(directory: string, tree: StagedTree, writing: TreeWriting): Promise<void> {
+  const files = tree.files.values()
+  const made = new Set<string>()
+  const lane = async (): Promise<void> => {
+    for (const file of files) {
+      const parent = dirname(join(directory, file.path))
+      if (!made.has(parent)) await mkdir(parent, { recursive: true, mode: writing.writable ? 0o777 : 0o755 })
+      made.add(parent)
+      await writeFile(join(directory, file.path), file, writing)
+      writing.onFile(file.size)
+    }
+  }
+  await mkdir(directory, { recursive: true })
+  try {
+    await Promise.all(Array.from({ length: FILES_AT_ONCE }, lane))
+  } catch (error) {
+    throw explained(error)
+  }
+}
+
+async function writeFile(path: string, file: StagedFile, { writable, signal }: TreeWriting): Promise<void> {
+  const body = await file.open(signal)
+  const out = createWriteStream(path, { mode: writable ? 0o666 : 0o644, highWaterMark: 1024 * 1024 })
+  await pipeline(body, out, { signal })
+  if (out.bytesWritten === file.size) return
+  throw new SchedulerError('unavailable', `"${file.path}" came with ${out.bytesWritten} bytes, not ${file.size}`)
+}
+
+function explained(error: unknown): unknown {
+  const code = errorCode(error)
+  if (code !== 'ENOSPC' && code !== 'EDQUOT') return error
+  return new SchedulerError('rejected', 'disk_full: no space is left for the files of a drive', { cause: error, failure: 'mount_failed' })
+}
