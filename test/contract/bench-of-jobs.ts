@@ -7,6 +7,7 @@ import { newId } from '../../src/domain/id.ts'
 import type { MountPlan } from '../../src/domain/mount-plan.ts'
 import type { SubmitContext } from '../../src/schedulers/scheduler.ts'
 import type { SchedulerUnderTest } from './scheduler-under-test.ts'
+import { NOTHING_STAGED } from '../support/staging.ts'
 
 /** What a test wants to differ from a job of one role `main` with one replica. */
 export interface JobShape {
@@ -18,7 +19,7 @@ export interface JobShape {
 }
 
 /** Never aborted, and deaf to progress. */
-export const patience = (): SubmitContext => ({ signal: new AbortController().signal, progress: () => {} })
+export const patience = (): SubmitContext => ({ signal: new AbortController().signal, staging: NOTHING_STAGED, progress: () => {} })
 
 export const handleOf = (spec: AttemptSpec): AttemptHandle => ({ attemptId: spec.attemptId, graceSeconds: spec.graceSeconds })
 

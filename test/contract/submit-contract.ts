@@ -3,6 +3,7 @@ import type { ReplicaObservation } from '../../src/domain/attempt.ts'
 import { SchedulerError } from '../../src/schedulers/scheduler.ts'
 import { volumeAt } from './bench-of-jobs.ts'
 import type { ContractContext } from './contract-context.ts'
+import { NOTHING_STAGED } from '../support/staging.ts'
 
 const phases = (replicas: readonly ReplicaObservation[]): string[] => replicas.map(({ phase }) => phase)
 
@@ -53,7 +54,7 @@ function atMostOnce({ tested, jobs }: ContractContext): void {
     const { scheduler, leftovers } = tested()
     const before = await leftovers()
     const spec = jobs().shell('true')
-    const context = { signal: AbortSignal.abort(), progress: () => {} }
+    const context = { signal: AbortSignal.abort(), staging: NOTHING_STAGED, progress: () => {} }
     await expect(scheduler.submit(scheduler.render(spec), context)).rejects.toBeInstanceOf(SchedulerError)
     expect(await leftovers()).toEqual(before)
   })

@@ -10,11 +10,13 @@ import type {
   ReplicaObservation,
 } from '../../src/domain/attempt.ts'
 import type { Capabilities } from '../../src/domain/capabilities.ts'
-import type { Scheduler, SchedulerError, SubmitContext } from '../../src/schedulers/scheduler.ts'
+import { Readable } from 'node:stream'
+import { SchedulerError, type CollectedFile, type MountPlace, type Scheduler, type SubmitContext } from '../../src/schedulers/scheduler.ts'
 
 interface FakeReplica {
   readonly attemptId: string
   readonly log: string
+  readonly files: Readonly<Record<string, string>>
   observation: ReplicaObservation
 }
 
@@ -66,6 +68,14 @@ export class FakeScheduler implements Scheduler<AttemptSpec> {
       await sleep(20)
   }
 
+  /** What a job has written is what FAKE_FILES says: JSON of texts by path. */
+  async *collect({ attemptId }: AttemptHandle, { role, index }: MountPlace): AsyncGenerator<CollectedFile> {
+    this.#answer()
+    const replica = this.#replicas.get(`${attemptId}/${role}/${index}`)
+    if (!replica) throw new SchedulerError('not_found', 'it is gone')
+    for (const [path, text] of Object.entries(replica.files)) yield { kind: 'file', path, size: Buffer.byteLength(text), body: Readable.from([Buffer.from(text)]) }
+  }
+
   async cancel({ attemptId }: AttemptHandle): Promise<void> {
     this.#answer()
     for (const replica of this.#replicas.values()) if (replica.attemptId === attemptId) this.#end(replica, 143)
@@ -110,7 +120,7 @@ export class FakeScheduler implements Scheduler<AttemptSpec> {
       ...{ role, index, phase: 'running', exitCode: null, startedAt, endedAt: null },
       ...{ node: 'fake', nativeId: key, nativeReason: null, failure: null },
     }
-    const replica = { attemptId, log: env['FAKE_LOG'] ?? '', observation }
+    const replica = { attemptId, log: env['FAKE_LOG'] ?? '', files: JSON.parse(env['FAKE_FILES'] ?? '{}') as Record<string, string>, observation }
     this.#replicas.set(key, replica)
     this.#change()
     setTimeout(() => this.#end(replica, Number(env['FAKE_EXIT_CODE'] ?? 0)), Number(env['FAKE_SECONDS'] ?? 0) * 1_000).unref()

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createDb } from '../../src/db/pool.ts'
 import { createSignals } from '../../src/db/signals.ts'
 import { newId } from '../../src/domain/id.ts'
@@ -6,6 +9,7 @@ import { createDoorbellQueue, prepareQueue, type QueueBackend } from '../../src/
 import type { Scheduler } from '../../src/schedulers/scheduler.ts'
 import { LogFollowers } from '../../src/services/logs/log-followers.ts'
 import type { WorkerDeps } from '../../src/services/worker-deps.ts'
+import { createStores } from '../../src/stores/open-stores.ts'
 import { startWorker } from '../../src/workers/start-worker.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 
@@ -23,6 +27,7 @@ export async function createTestBerth(
   backend: (url: string) => QueueBackend = (url) => ({ kind: 'postgres', url }),
 ): Promise<TestBerth> {
   const database = await createTestDatabase()
+  const drives = await mkdtemp(join(tmpdir(), 'berth-drives-'))
   await prepareQueue(backend(database.url))
   const log = createLog(process.env['BERTH_TEST_LOG'] ?? 'silent')
   const signals = createSignals(database.pool, database.url, log)
@@ -31,6 +36,9 @@ export async function createTestBerth(
     pool: database.pool,
     db: createDb(database.pool),
     schedulers: new Map(Object.entries(schedulers)),
+    stores: createStores({ managed: { kind: 'directory', directory: drives }, allowPrivate: true }),
+    keyRing: [{ id: 'test', key: Buffer.alloc(32, 7) }],
+    ambientDrives: [],
     installation: 'testtest',
     signals,
     log,
@@ -50,6 +58,7 @@ export async function createTestBerth(
       await Promise.all(workers.map((worker) => worker.stop()))
       await signals.close()
       await database.drop()
+      await rm(drives, { recursive: true, force: true })
     },
   }
 }

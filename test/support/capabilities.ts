@@ -2,7 +2,12 @@ import { RESOURCE_LIMITS, type Capabilities } from '../../src/domain/capabilitie
 
 /** A scheduler that can do whatever is asked. */
 export const ANYTHING: Capabilities = {
-  mountVia: ['named_volume', 'host_path', 'device', 'tmpfs'],
+  mountVia: ['named_volume', 'host_path', 'device', 'tmpfs', 'drive_directory', 'staged', 'scratch', 'reference'],
+  stages: ['managed', 's3', 'gcs', 'http'],
+  maxStageBytes: null,
+  driveDirectories: true,
+  csiDrivers: [],
+  hostMounts: [],
   bindRoots: [{ root: '/srv', readOnly: false }],
   devices: ['/dev/null'],
   image: 'unsupported',

@@ -19,7 +19,7 @@ export async function createLocalUnderTest(isolation: Isolation, bindRoots: read
   const home = await mkdtemp(join(tmpdir(), 'berth-local-'))
   const root = join(home, 'local')
   const installation = `t${process.pid}x${instances++}`
-  const scheduler = createLocalScheduler({ installation, root, isolation, bindRoots, node: 'here' })
+  const scheduler = createLocalScheduler({ installation, root, isolation, bindRoots, node: 'here', driveRoot: null, maxStageBytes: null, stageCacheBytes: 1e9 })
   const { hierarchies, prefix } = detectCgroups(installation)
   let volumes = 0
   return {

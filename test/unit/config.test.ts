@@ -27,6 +27,8 @@ function writeSchedulers(content: unknown): string {
   return path
 }
 
+const STAGING = { maxStageBytes: 100 * 2 ** 30, stageCacheBytes: 10 * 2 ** 30 }
+
 describe('readConfig', () => {
   it('gives the embedded service on loopback when nothing is set', () => {
     expect(readConfig({})).toEqual({
@@ -38,6 +40,10 @@ describe('readConfig', () => {
       serve: 'all',
       apiKey: null,
       schedulers: null,
+      store: null,
+      secretKeys: null,
+      ambientDrives: [],
+      allowPrivateUrls: false,
       logLevel: 'info',
       crashPoint: null,
     })
@@ -53,6 +59,12 @@ describe('readConfig', () => {
       BERTH_SERVE: 'api',
       BERTH_API_KEY: KEY,
       BERTH_SCHEDULERS: writeSchedulers({ schedulers: { local: { kind: 'local' } } }),
+      BERTH_STORE: 's3://bucket/berth/?endpoint=http://127.0.0.1:7070&region=eu-central-1',
+      BERTH_STORE_ACCESS_KEY_ID: 'id',
+      BERTH_STORE_SECRET_ACCESS_KEY: 'word',
+      BERTH_SECRET_KEYS: `new:${Buffer.alloc(32, 1).toString('base64')},old:${Buffer.alloc(32, 2).toString('base64')}`,
+      BERTH_AMBIENT_DRIVES: 'lake, other',
+      BERTH_ALLOW_PRIVATE_URLS: 'true',
       BERTH_LOG_LEVEL: 'debug',
       BERTH_CRASH_POINT: 'docker.create.after:SIGSTOP',
     }
@@ -64,7 +76,20 @@ describe('readConfig', () => {
       redisUrl: 'redis://queue:6379',
       serve: 'api',
       apiKey: KEY,
-      schedulers: [{ name: 'local', kind: 'local', isolation: 'auto', bindRoots: [] }],
+      schedulers: [{ name: 'local', kind: 'local', isolation: 'auto', bindRoots: [], ...STAGING }],
+      store: {
+        bucket: 'bucket',
+        prefix: 'berth/',
+        endpoint: 'http://127.0.0.1:7070',
+        region: 'eu-central-1',
+        credentials: { accessKeyId: 'id', secretAccessKey: 'word' },
+      },
+      secretKeys: [
+        { id: 'new', key: Buffer.alloc(32, 1) },
+        { id: 'old', key: Buffer.alloc(32, 2) },
+      ],
+      ambientDrives: ['lake', 'other'],
+      allowPrivateUrls: true,
       logLevel: 'debug',
       crashPoint: 'docker.create.after:SIGSTOP',
     })
@@ -131,8 +156,8 @@ describe('the file of schedulers', () => {
 
   it('fills in what is left out', () => {
     expect(read({ schedulers: { docker: { kind: 'docker' }, here: { kind: 'local', bindRoots: [{ root: '/srv' }] } } })).toEqual([
-      { name: 'docker', kind: 'docker', host: 'unix:///var/run/docker.sock', bindRoots: [], devices: [], registries: {} },
-      { name: 'here', kind: 'local', isolation: 'auto', bindRoots: [{ root: '/srv', readOnly: true }] },
+      { name: 'docker', kind: 'docker', host: 'unix:///var/run/docker.sock', bindRoots: [], devices: [], driveDirectories: true, ...STAGING, registries: {} },
+      { name: 'here', kind: 'local', isolation: 'auto', bindRoots: [{ root: '/srv', readOnly: true }], ...STAGING },
     ])
   })
 

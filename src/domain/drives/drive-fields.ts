@@ -92,11 +92,11 @@ export const DRIVE_FIELDS = {
     volume: volume.optional().meta({ description: "Name of the volume; the drive's own if it is left out." }),
     bindings: z
       .strictObject({
-        docker: z.strictObject({ volume }).meta({ id: 'DockerBinding' }).nullish(),
-        kubernetes: z.strictObject({ claimName }).meta({ id: 'KubernetesBinding' }).nullish(),
+        docker: z.strictObject({ volume }).meta({ id: 'DockerBinding', description: 'What a volume is on Docker.' }).nullish(),
+        kubernetes: z.strictObject({ claimName }).meta({ id: 'KubernetesBinding', description: 'What a volume is on Kubernetes.' }).nullish(),
         aws_batch: z
           .strictObject({ fileSystemId, accessPointId: accessPointId.nullish(), rootDirectory })
-          .meta({ id: 'AwsBatchBinding' })
+          .meta({ id: 'AwsBatchBinding', description: 'What a volume is on AWS Batch.' })
           .nullish(),
       })
       .optional()
@@ -114,7 +114,7 @@ export const DRIVE_FIELDS = {
             path: z.string().superRefine(flaws(objectKeyFlaw)).optional().meta({ description: 'Where it appears; the last part of the URL if it is left out.' }),
             sha256: text(/^[0-9a-f]{64}$/i, 'must be 64 hexadecimal digits'),
           })
-          .meta({ id: 'HttpFileBody' }),
+          .meta({ id: 'HttpFileBody', description: 'A file by its URL and digest.' }),
       )
       .min(1)
       .max(10_000),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { DriveKind } from '../../domain/drives/drive.ts'
+import type { DriveKind, DriveSource } from '../../domain/drives/drive.ts'
 
 const text = z.string()
 const maybe = z.string().nullable()
@@ -60,9 +60,9 @@ export type SourceSchema = ReturnType<typeof sourceOf>
 export const driveSources: readonly (readonly [string, SourceSchema])[] = (Object.keys(FIELDS) as DriveKind[]).map((kind) => [NAMES[kind], sourceOf(kind)])
 
 /** A source as it is stored, told apart by `kind`. */
-export const driveSource = z
+export const driveSource: z.ZodType<DriveSource> = z
   .discriminatedUnion(
     'kind',
     driveSources.map(([name, source]) => source.meta({ id: `${name}Source`, description: `Storage of kind \`${source.shape.kind.value}\`.` })) as unknown as readonly [SourceSchema],
   )
-  .meta({ id: 'DriveSource', description: 'What a drive is and where, told apart by `kind`.' })
+  .meta({ id: 'DriveSource', description: 'What a drive is and where, told apart by `kind`.' }) as unknown as z.ZodType<DriveSource>

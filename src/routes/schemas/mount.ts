@@ -53,7 +53,13 @@ const driveMount = z
   .object({ type: z.literal('drive'), drive: z.string().meta({ description: 'Name of the drive.' }), ...use })
   .meta({ id: 'DriveMount', description: 'A registered drive.' })
 
-const credentials = z.object({ method: z.string(), secret: z.string().optional() }).nullable()
+const credentials = z
+  .discriminatedUnion('method', [
+    z.object({ method: z.literal('none') }),
+    z.object({ method: z.literal('secret'), secret: z.string() }),
+    z.object({ method: z.literal('ambient') }),
+  ])
+  .nullable()
 
 const sourceMount = z
   .object({ type: z.literal('source'), source: driveSource, credentials, ...use })

@@ -59,14 +59,14 @@ const CASES: Readonly<Record<string, Case>> = {
 
 test.each(Object.entries(CASES))('renders %s', async (name, { spec, isolation = 'bubblewrap' }) => {
   const frozen = deepFreeze(structuredClone(spec))
-  const native = render(frozen, { root: '/data/local', isolation })
-  expect(render(frozen, { root: '/data/local', isolation })).toEqual(native)
+  const native = render(frozen, { root: '/data/local', isolation, driveRoot: '/data/drives' })
+  expect(render(frozen, { root: '/data/local', isolation, driveRoot: '/data/drives' })).toEqual(native)
   expect(JSON.parse(JSON.stringify(native))).toEqual(native)
   await expect(`${JSON.stringify(native, null, 2)}\n`).toMatchFileSnapshot(join(import.meta.dirname, `${name}.json`))
 })
 
 test('asks the same of every epoch, so that all of them meet at the same folder', () => {
-  const place = { root: '/data/local', isolation: 'bubblewrap' } as const
+  const place = { root: '/data/local', isolation: 'bubblewrap', driveRoot: '/data/drives' } as const
   expect(render(attemptOf(local, { epoch: 9 }), place)).toEqual(render(attemptOf(local), place))
 })
 

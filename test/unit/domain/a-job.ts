@@ -33,6 +33,11 @@ export const aJob = (...roles: readonly RoleSpec[]): JobSpec => ({
 /** A scheduler that can do everything, but for what is given. */
 export const capabilities = (fields: Partial<Capabilities> = {}): Capabilities => ({
   mountVia: ['named_volume', 'host_path', 'device', 'tmpfs'],
+  stages: ['managed', 's3', 'gcs', 'http'],
+  maxStageBytes: null,
+  driveDirectories: true,
+  csiDrivers: [],
+  hostMounts: [],
   bindRoots: [
     { root: '/srv', readOnly: false },
     { root: '/srv/fixed', readOnly: true },

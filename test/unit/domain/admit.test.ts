@@ -164,6 +164,11 @@ describe('admission of any job on any scheduler', () => {
     .map(({ gpus, ...fields }) => aRole({ ...fields, resources: { ...noLimits, gpus } }))
   const can: fc.Arbitrary<Capabilities> = fc.record({
     mountVia: fc.subarray([...capabilities().mountVia]),
+    stages: fc.constant([]),
+    maxStageBytes: fc.constant(null),
+    driveDirectories: fc.boolean(),
+    csiDrivers: fc.constant([]),
+    hostMounts: fc.constant([]),
     bindRoots: fc.subarray([...capabilities().bindRoots]),
     devices: fc.subarray(['/dev/fuse', '/dev/sda']),
     image: fc.constantFrom('required', 'unsupported'),

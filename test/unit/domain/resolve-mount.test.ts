@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Mount } from '../../../src/domain/mount.ts'
-import { resolveMount } from '../../../src/domain/resolve-mount.ts'
+import { resolveMount, type PlainMount as Mount } from '../../../src/domain/resolve-mount.ts'
 import { capabilities } from './a-job.ts'
 
 const bind = (source: string, access: 'ro' | 'rw' = 'ro'): Mount => ({ type: 'bind', source, path: '/x', access })
@@ -31,7 +30,8 @@ describe('a mount is resolved', () => {
     expect(resolveMount(mount, capabilities())).toEqual({
       ok: true,
       plan,
-      candidates: [{ via: (plan as { via: string }).via, taken: true, reason: null }],
+      candidates: [{ via: (plan as { via: string }).via, mode: 'mount', taken: true, reason: null }],
+      warnings: [],
     })
   })
 
@@ -40,7 +40,7 @@ describe('a mount is resolved', () => {
     expect(resolveMount({ type: 'tmpfs', path: '/a', access: 'rw', sizeMiB: null }, capabilities({ mountVia: [] }))).toEqual({
       ok: false,
       reasons: [{ code: 'mount_unsupported', detail: reason }],
-      candidates: [{ via: 'tmpfs', taken: false, reason }],
+      candidates: [{ via: 'tmpfs', mode: 'mount', taken: false, reason }],
     })
   })
 })

@@ -83,7 +83,7 @@ describe.skipIf(daemon.missing)('the rename fence', () => {
 
   test('starts a job once when two claims of two workers race', { timeout: 60_000 }, async () => {
     const { installation } = tested
-    const other = createDockerScheduler({ installation, host: daemon.host, bindRoots: [], devices: [], registries: {} })
+    const other = createDockerScheduler({ installation, host: daemon.host, bindRoots: [], devices: [], registries: {}, driveRoot: null, maxStageBytes: null, stageCacheBytes: 1e9 })
     for (let round = 0; round < 6; round++) {
       const volume = tested.newVolume()
       const spec = noting(volume)
@@ -99,7 +99,7 @@ describe.skipIf(daemon.missing)('the rename fence', () => {
 
   test('makes one network when two submits race', async () => {
     const { installation } = tested
-    const other = createDockerScheduler({ installation, host: daemon.host, bindRoots: [], devices: [], registries: {} })
+    const other = createDockerScheduler({ installation, host: daemon.host, bindRoots: [], devices: [], registries: {}, driveRoot: null, maxStageBytes: null, stageCacheBytes: 1e9 })
     for (let round = 0; round < 4; round++) {
       const before = await tested.leftovers()
       const spec = jobs.shell('true', { replicas: 2 })

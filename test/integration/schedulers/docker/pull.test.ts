@@ -8,6 +8,7 @@ import { createDockerUnderTest } from '../../../support/docker.ts'
 import { freePort } from '../../../support/free-port.ts'
 import { requireDocker, requireRegistry } from '../../../support/requirements.ts'
 import { endProcess, spawnTied } from '../../../support/tied-process.ts'
+import { NOTHING_STAGED } from '../../../support/staging.ts'
 
 const daemon = requireDocker()
 const { program, missing } = requireRegistry()
@@ -82,7 +83,7 @@ describe.skipIf(daemon.missing || missing)('an image that is not there', () => {
     const jobs = new BenchOfJobs(known, image)
     const progress: SubmitProgress[] = []
     const submit = (spec = jobs.shell('ls -l /payload')): Promise<void> =>
-      known.scheduler.submit(known.scheduler.render(spec), { signal, progress: (step) => void progress.push(step) })
+      known.scheduler.submit(known.scheduler.render(spec), { signal, staging: NOTHING_STAGED, progress: (step) => void progress.push(step) })
     await submit(jobs.shell('true', { replicas: 2 }))
     expect(progress.every(({ reason }) => reason === 'image_pull')).toBe(true)
     expect(progress.some(({ detail }) => new RegExp(`^${image}: \\d+ of 2\\d MiB$`).test(detail))).toBe(true)

@@ -34,7 +34,7 @@ describe('an error of the daemon', () => {
 
 describe('a daemon that is not there', () => {
   const host = 'unix:///tmp/no/such/docker.sock'
-  const scheduler = createDockerScheduler({ installation: 'i', host, bindRoots: [], devices: [], registries: {} })
+  const scheduler = createDockerScheduler({ installation: 'i', host, bindRoots: [], devices: [], registries: {}, driveRoot: null, maxStageBytes: null, stageCacheBytes: 1e9 })
   const handle = { attemptId: 'att_x', graceSeconds: 1 }
   const { signal } = new AbortController()
   const unavailable = { kind: 'unavailable', message: expect.stringMatching(/start Docker/) as string }

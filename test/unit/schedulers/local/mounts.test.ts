@@ -15,12 +15,12 @@ const unmet = requireProgram('bwrap').missing || await detectIsolation() === 'li
 
 test('a link can only be had below /mnt/berth and to be written; a device never', () => {
   const refusal = expect.objectContaining({ kind: 'rejected', failure: 'mount_failed' }) as Error
-  const making = (plan: MountPlan, isolation: 'links' | 'bubblewrap' = 'links') => () => localMount(plan, { root: '/r', isolation })
+  const making = (plan: MountPlan, isolation: 'links' | 'bubblewrap' = 'links') => () => localMount(plan, { root: '/r', isolation, driveRoot: null, folder: '/r/x' })
   expect(making(volumeAt('v', '/data'))).toThrow(refusal)
   expect(making(volumeAt('v', '/mnt/berth/v', true))).toThrow(refusal)
   expect(making({ via: 'tmpfs', path: '/mnt/berth/t', sizeMiB: null, readOnly: false })).toThrow(refusal)
   expect(making({ via: 'device', path: '/dev/fuse', hostPath: '/dev/fuse', permissions: 'r' }, 'bubblewrap')).toThrow(refusal)
-  expect(localMount(volumeAt('v', '/mnt/berth/v'), { root: '/r', isolation: 'links' })).toMatchObject({ source: '/r/volumes/v' })
+  expect(localMount(volumeAt('v', '/mnt/berth/v'), { root: '/r', isolation: 'links', driveRoot: null, folder: '/r/x' })).toMatchObject([{ source: '/r/volumes/v' }])
 })
 
 describe.skipIf(unmet)('mounts of a local replica', () => {
