@@ -102,7 +102,7 @@ module.exports = {
       comment: 'The contract knows the domain alone.',
       severity: 'error',
       from: { path: '^src/schedulers/[^/]+[.]ts$' },
-      to: { pathNot: ['^src/domain/'] },
+      to: { pathNot: ['^src/domain/'], dependencyTypesNot: ['core'] },
     },
   ],
   options: {

@@ -18,6 +18,7 @@ import { requestLog } from './plugins/request-log.ts'
 import { driveArchiveRoutes } from './routes/drive-archives.ts'
 import { driveEventRoutes } from './routes/drive-events.ts'
 import { driveObjectRoutes } from './routes/drive-objects.ts'
+import { driveTrialRoutes } from './routes/drive-trials.ts'
 import { driveRoutes } from './routes/drives.ts'
 import { healthRoutes } from './routes/health.ts'
 import { jobDefinitionVersionRoutes } from './routes/job-definition-versions.ts'
@@ -89,6 +90,7 @@ const ROUTES = [
   jobDefinitionVersionRoutes,
   schedulerRoutes,
   driveRoutes,
+  driveTrialRoutes,
   driveObjectRoutes,
   driveArchiveRoutes,
   driveEventRoutes,

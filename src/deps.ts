@@ -101,7 +101,15 @@ async function createScheduler(entry: SchedulerConfig, config: Config, installat
 async function detectSchedulers(config: Config, installation: string): Promise<SchedulerConfig[]> {
   const shared = { bindRoots: [], ...DEFAULT_STAGING }
   const local = { name: 'local', kind: 'local', isolation: 'auto', ...shared } as const
-  const docker = { name: 'docker', kind: 'docker', host: DEFAULT_DOCKER_HOST, devices: [], driveDirectories: true, registries: {}, ...shared } as const
+  const docker = {
+    name: 'docker',
+    kind: 'docker',
+    host: DEFAULT_DOCKER_HOST,
+    devices: [],
+    driveDirectories: true,
+    registries: {},
+    ...shared,
+  } as const
   const answers = await createDockerScheduler({ ...docker, installation, driveRoot: driveRootOf(config) })
     .health(AbortSignal.timeout(DETECT_MS))
     .then(

@@ -15,7 +15,10 @@ const started: BerthProcess[] = []
 
 process.exitCode = await demonstrate().then(() => 0, explain)
 await stopAll()
-if (process.exitCode === 0) say(`\n${green('Done.')} Nothing is left running. Data stays in ${dataDir}, and Docker's in its volume foo2; npm start goes on with them.`)
+if (process.exitCode === 0)
+  say(
+    `\n${green('Done.')} Nothing is left running. Data stays in ${dataDir}, and Docker's in its volume foo2; npm start goes on with them.`,
+  )
 
 async function demonstrate(): Promise<void> {
   const begin = performance.now()

@@ -25,14 +25,18 @@ export const Environment = z.object({
     description: 'Folder of all that Berth keeps on this machine: the embedded PostgreSQL, the API key, volumes and work of `local` jobs.',
     defaultWords: '`.berth` in the working directory',
   }),
-  DATABASE_URL: url(/^postgres(ql)?:/, 'postgresql://user:password@host:5432/berth').optional().meta({
-    description: 'PostgreSQL (15 or later) that holds the truth. Migrations are applied at the start.',
-    defaultWords: 'an embedded PostgreSQL under the data folder',
-  }),
-  REDIS_URL: url(/^rediss?:/, 'redis://host:6379').optional().meta({
-    description: 'Redis (7 or later, `maxmemory-policy noeviction`) for the queue. It may lose everything at any time.',
-    defaultWords: 'the queue is kept in PostgreSQL',
-  }),
+  DATABASE_URL: url(/^postgres(ql)?:/, 'postgresql://user:password@host:5432/berth')
+    .optional()
+    .meta({
+      description: 'PostgreSQL (15 or later) that holds the truth. Migrations are applied at the start.',
+      defaultWords: 'an embedded PostgreSQL under the data folder',
+    }),
+  REDIS_URL: url(/^rediss?:/, 'redis://host:6379')
+    .optional()
+    .meta({
+      description: 'Redis (7 or later, `maxmemory-policy noeviction`) for the queue. It may lose everything at any time.',
+      defaultWords: 'the queue is kept in PostgreSQL',
+    }),
   BERTH_SERVE: z.enum(['all', 'api', 'worker']).optional().meta({
     description: 'What this process does: `api`, `worker`, or `all` for both. Apart they need `DATABASE_URL`.',
     defaultWords: '`all`',
@@ -42,8 +46,7 @@ export const Environment = z.object({
     .regex(/^[\x21-\x7e]{16,256}$/, { error: 'must be 16 to 256 printable characters without spaces, such as openssl rand -hex 32 gives' })
     .optional()
     .meta({
-      description:
-        'The key that clients send as `Authorization: Bearer …`. Needed with `DATABASE_URL`, unless the process is a `worker`.',
+      description: 'The key that clients send as `Authorization: Bearer …`. Needed with `DATABASE_URL`, unless the process is a `worker`.',
       defaultWords: 'embedded: made at the first start and kept in `api-key` in the data folder, readable by the owner alone',
     }),
   BERTH_SCHEDULERS: z.string().optional().meta({
@@ -64,14 +67,20 @@ export const Environment = z.object({
     description: 'Key of that bucket; with `BERTH_STORE_SECRET_ACCESS_KEY`.',
     defaultWords: "the process's own AWS credentials",
   }),
-  BERTH_STORE_SECRET_ACCESS_KEY: z.string().optional().meta({ description: 'Secret of that key.', defaultWords: "the process's own AWS credentials" }),
+  BERTH_STORE_SECRET_ACCESS_KEY: z
+    .string()
+    .optional()
+    .meta({ description: 'Secret of that key.', defaultWords: "the process's own AWS credentials" }),
   BERTH_SECRET_KEYS: z
     .string()
-    .refine((text) => keyRingOf(text) !== null, { error: 'must be id:key pairs with commas between, each key 32 bytes in base64 (openssl rand -base64 32)' })
+    .refine((text) => keyRingOf(text) !== null, {
+      error: 'must be id:key pairs with commas between, each key 32 bytes in base64 (openssl rand -base64 32)',
+    })
     .optional()
     .meta({
       description: 'Keys that seal secrets, `id:base64,…`: the first seals, all open. Every process must have the same.',
-      defaultWords: 'embedded: made at the first start and kept in `secret-key` in the data folder; with `DATABASE_URL`: none, and no secrets',
+      defaultWords:
+        'embedded: made at the first start and kept in `secret-key` in the data folder; with `DATABASE_URL`: none, and no secrets',
     }),
   BERTH_AMBIENT_DRIVES: z.string().optional().meta({
     description: "Names of drives, with commas between, that may use the worker's own cloud credentials; `*` for all.",
@@ -81,10 +90,13 @@ export const Environment = z.object({
     description: 'Whether drives of kind `http` may lead to addresses of private networks and of this machine.',
     defaultWords: '`false`',
   }),
-  BERTH_LOG_LEVEL: z.enum(LOG_LEVELS).optional().meta({
-    description: `Least level that is logged: ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}. The log is JSON lines on stdout.`,
-    defaultWords: '`info`',
-  }),
+  BERTH_LOG_LEVEL: z
+    .enum(LOG_LEVELS)
+    .optional()
+    .meta({
+      description: `Least level that is logged: ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}. The log is JSON lines on stdout.`,
+      defaultWords: '`info`',
+    }),
   BERTH_CRASH_POINT: z
     .string()
     .regex(/^[a-z0-9._-]+(:SIG(KILL|STOP))?$/, { error: 'must be the name of a crash point, perhaps with :SIGKILL or :SIGSTOP after it' })

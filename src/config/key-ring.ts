@@ -7,6 +7,7 @@ export function keyRingOf(text: string): KeyEntries | null {
     const [, id = '', encoded = ''] = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=)$/.exec(pair.trim()) ?? []
     return { id, key: Buffer.from(encoded, 'base64') }
   })
-  const isRing = entries.every(({ id, key }) => id !== '' && key.byteLength === 32) && new Set(entries.map(({ id }) => id)).size === entries.length
+  const isRing =
+    entries.every(({ id, key }) => id !== '' && key.byteLength === 32) && new Set(entries.map(({ id }) => id)).size === entries.length
   return isRing ? entries : null
 }

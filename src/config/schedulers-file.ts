@@ -4,10 +4,7 @@ import { z } from 'zod'
 const isPlainPath = (path: string): boolean => path.startsWith('/') && posix.normalize(path) === path
 
 const absolutePath = (description: string) =>
-  z
-    .string()
-    .refine(isPlainPath, { error: 'must be an absolute path without . or .. or a slash too many' })
-    .meta({ description })
+  z.string().refine(isPlainPath, { error: 'must be an absolute path without . or .. or a slash too many' }).meta({ description })
 
 const BindRootEntry = z.strictObject({
   root: absolutePath('Folder of the machine that runs the jobs; it and everything below may be mounted.'),
@@ -18,7 +15,7 @@ const RegistryEntry = z
   .strictObject({
     username: z.string().min(1).meta({ description: 'User at the registry.' }),
     password: z.string().min(1).optional().meta({ description: 'Password or token. Prefer `passwordFile`.' }),
-    passwordFile: z.string().min(1).optional().meta({ description: 'File that holds it; a relative path starts at this file\'s folder.' }),
+    passwordFile: z.string().min(1).optional().meta({ description: "File that holds it; a relative path starts at this file's folder." }),
   })
   .refine(({ password, passwordFile }) => (password === undefined) !== (passwordFile === undefined), {
     error: 'must have either a password or a passwordFile',
@@ -50,7 +47,8 @@ export const DockerSchedulerEntry = z.strictObject({
     .meta({ description: 'Devices that `device` mounts may name. Default none.' }),
   ...staging,
   driveDirectories: z.boolean().optional().meta({
-    description: 'Whether the daemon sees the data folder at the same path, so that managed drives can be mounted live. Default: on a Unix socket.',
+    description:
+      'Whether the daemon sees the data folder at the same path, so that managed drives can be mounted live. Default: on a Unix socket.',
   }),
   registries: z
     .record(z.string().min(1), RegistryEntry)

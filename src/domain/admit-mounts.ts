@@ -22,14 +22,20 @@ export interface AdmittedMounts {
 }
 
 /** Every mount of every role, resolved; and every reason against those that cannot be. Pure and total. */
-export function admitMounts(spec: JobSpec, scheduler: SchedulerFacts, { drives, pointers }: { drives: Drives; pointers?: MountPointers | undefined }): AdmittedMounts {
+export function admitMounts(
+  spec: JobSpec,
+  scheduler: SchedulerFacts,
+  { drives, pointers }: { drives: Drives; pointers?: MountPointers | undefined },
+): AdmittedMounts {
   const all = spec.roles.flatMap((role, roleIndex) =>
     role.mounts.map((mount, at) => {
       const pointer = pointers?.[roleIndex]?.[at] ?? jsonPointer(['roles', roleIndex, 'mounts', at])
       const drive = snapshotOf(mount, drives)
       const resolved = resolve(mount, drive, scheduler)
       const more = [...placeFlaws(mount, scheduler.capabilities), ...replicaFlaws(role, mount, { drive, resolved })]
-      const flaws = resolved.ok ? more : [...resolved.reasons.map((flaw) => withOtherModes(flaw, otherModes(mount, drive, scheduler))), ...more]
+      const flaws = resolved.ok
+        ? more
+        : [...resolved.reasons.map((flaw) => withOtherModes(flaw, otherModes(mount, drive, scheduler))), ...more]
       return { faults: flaws.map((flaw) => ({ pointer, ...flaw })), resolutions: resolutionsOf(role, mount, { drive, resolved }) }
     }),
   )
@@ -48,7 +54,10 @@ function snapshotOf(mount: Mount, drives: Drives): Snapshot {
 
 function unknownDrive(name: string, known: readonly string[]): Flaw {
   const meant = nearestName(name, known)
-  return { code: 'unknown_drive', detail: `there is no drive "${name}"${meant === null ? '' : `; did you mean "${meant}"?`}: register it by POST /v1/drives` }
+  return {
+    code: 'unknown_drive',
+    detail: `there is no drive "${name}"${meant === null ? '' : `; did you mean "${meant}"?`}: register it by POST /v1/drives`,
+  }
 }
 
 const isDriveMount = (mount: Mount): mount is DriveMount | SourceMount => mount.type === 'drive' || mount.type === 'source'
@@ -68,7 +77,9 @@ interface Resolved {
 function resolutionsOf(role: RoleSpec, mount: Mount, { drive, resolved }: Resolved): Resolution[] {
   if (!resolved.ok) return []
   const { plan, candidates, warnings } = resolved
-  return [{ role: role.name, path: mount.path, access: accessOf(mount), mount, plan, candidates, drive: isFlaw(drive) ? null : drive, warnings }]
+  return [
+    { role: role.name, path: mount.path, access: accessOf(mount), mount, plan, candidates, drive: isFlaw(drive) ? null : drive, warnings },
+  ]
 }
 
 /** A device is written to if its permissions say so. */
@@ -105,8 +116,15 @@ function replicaFlaws(role: RoleSpec, mount: Mount, { resolved }: Resolved): Fla
   const ofReplica = mount.subPath.includes('${replica}')
   const { plan } = resolved
   if (plan.via !== 'staged') {
-    return ofReplica ? [{ code: 'macro_unsupported', detail: '${replica} works in the subPath of mounts that are copied, not of live ones' }] : []
+    return ofReplica
+      ? [{ code: 'macro_unsupported', detail: '${replica} works in the subPath of mounts that are copied, not of live ones' }]
+      : []
   }
   if (role.replicas === 1 || plan.direction === 'in' || ofReplica) return []
-  return [{ code: 'outputs_collide', detail: `${role.replicas} replicas would put their files at the same place: give each its own by \${replica} in subPath` }]
+  return [
+    {
+      code: 'outputs_collide',
+      detail: `${role.replicas} replicas would put their files at the same place: give each its own by \${replica} in subPath`,
+    },
+  ]
 }

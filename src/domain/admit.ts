@@ -22,7 +22,11 @@ export type Admission =
   | { readonly ok: false; readonly faults: readonly Fault[]; readonly alternatives: readonly string[] }
 
 /** Whether a scheduler can do all that a job asks for. Pure and total; gathers every reason against it, and resolves every mount. */
-export function admit(spec: JobSpec, scheduler: SchedulerFacts, { mountPointers, others = [], drives = NO_DRIVES }: AdmitOptions = {}): Admission {
+export function admit(
+  spec: JobSpec,
+  scheduler: SchedulerFacts,
+  { mountPointers, others = [], drives = NO_DRIVES }: AdmitOptions = {},
+): Admission {
   const mounts = admitMounts(spec, scheduler, { drives, pointers: mountPointers })
   const faults = [
     ...replicaFaults(spec, scheduler),

@@ -54,12 +54,11 @@ export function overlapFlaws(mounts: readonly WrittenPath[]): (Flaw & { readonly
     if (same !== undefined) {
       return [{ path: at, code: 'duplicate_path', detail: `"${path}" is taken by ${same.at.join('/')}: give each mount its own path` }]
     }
-    const around = earlier.find(
-      (other) => (isUnder(other.path, path) && !other.allowNested) || (isUnder(path, other.path) && !allowNested),
-    )
+    const around = earlier.find((other) => (isUnder(other.path, path) && !other.allowNested) || (isUnder(path, other.path) && !allowNested))
     if (around === undefined) return []
     const [inner, outer] = isUnder(around.path, path) ? [path, around.path] : [around.path, path]
-    const detail = `"${inner}" lies inside "${outer}", another mount of the role: put them side by side, or say allowNested on a drive that is the outer one`
+    const detail = `"${inner}" lies inside "${outer}", another mount of the role: put them side by side, or say allowNested on ` +
+      `a drive that is the outer one`
     return [{ path: at, code: 'nested_path', detail }]
   })
 }

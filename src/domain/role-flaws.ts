@@ -14,7 +14,11 @@ export function roleFlaws(role: RoleBodyPart): PlacedFlaw[] {
   const shm = mounts.find(({ mount }) => mount.path === '/dev/shm')
   return [
     ...(mounts.length > REQUEST_LIMITS.mounts ? [crowd(mounts.length)] : []),
-    ...overlapFlaws(mounts.filter(({ mount }) => isInFileSystem(mount)).map(({ mount, at }) => ({ path: mount.path, at, allowNested: allowsNested(mount) }))),
+    ...overlapFlaws(
+      mounts
+        .filter(({ mount }) => isInFileSystem(mount))
+        .map(({ mount, at }) => ({ path: mount.path, at, allowNested: allowsNested(mount) })),
+    ),
     ...(shm !== undefined && (role.resources?.shmMiB ?? null) !== null ? [shmTwice(shm.at)] : []),
   ]
 }

@@ -20,4 +20,6 @@ export const NewSecretBody = z
   .meta({ id: 'NewSecret', description: 'A secret to store.' })
 
 /** The next version of a secret. */
-export const SecretChangeBody = z.strictObject({ value: SecretValue }).meta({ id: 'SecretChange', description: 'What the secret is to hold from now on.' })
+export const SecretChangeBody = z
+  .strictObject({ value: SecretValue })
+  .meta({ id: 'SecretChange', description: 'What the secret is to hold from now on.' })

@@ -14,10 +14,12 @@ export interface WantedRange {
  */
 export function readRange(header: string | undefined, size: number): WantedRange | null {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? []
-  if (first === '' && last === '') return null
-  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
-  const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1)
-  if (first !== '' && last !== '' && Number(last) < start) return null
-  if (start >= size || (first === '' && last === '0')) throw new Problem('range_not_satisfiable', `The object has ${size} bytes.`)
-  return { start, end }
+  if (first === '') return last === '' ? null : satisfiable({ start: Math.max(0, size - Number(last)), end: size - 1 }, size)
+  if (last !== '' && Number(last) < Number(first)) return null
+  return satisfiable({ start: Number(first), end: last === '' ? size - 1 : Math.min(Number(last), size - 1) }, size)
+}
+
+function satisfiable(range: WantedRange, size: number): WantedRange {
+  if (range.start < size) return range
+  throw new Problem('range_not_satisfiable', `The object has ${size} bytes.`)
 }

@@ -14,12 +14,14 @@ const REF = '#/components/schemas/'
 export function polishOpenApi(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   const polished = structuredClone(document) as OpenAPIV3_1.Document
   const schemas = (polished.components?.schemas ?? {}) as Schemas
+  polished.paths = Object.fromEntries(Object.entries(polished.paths ?? {}).map(([path, item]) => [path.replace('{*}', '{path}'), item]))
   foldInputs(polished as unknown as Node, schemas)
   for (const schema of Object.values(schemas)) addDiscriminator(schema, schemas)
   visit(polished, (node) => {
     openForNewFields(node)
     simplifyNumber(node)
     flattenNullable(node)
+    if (node['in'] === 'path' && node['name'] === '*') node['name'] = 'path'
     if (node['in'] === 'header' && typeof node['name'] === 'string') node['name'] = titleCase(node['name'])
     if (node['format'] === 'date-time') delete node['pattern']
     if (typeof node['const'] === 'string') node['enum'] = [node['const']]

@@ -15,7 +15,11 @@ export const driveArchiveRoutes: FastifyPluginAsyncZod<RouteOptions> = async (ap
     '/v1/drives/:name/archive',
     { config: { access: 'key' }, exposeHeadRoute: false, schema: OBJECT_SCHEMAS.getArchive },
     async ({ project, params, query }, reply: FastifyReply) => {
-      const archive = await getArchive(deps, { project, name: params.name }, { prefix: (query.prefix ?? '').replace(/\/$/, ''), signal: disconnectSignal(reply) })
+      const archive = await getArchive(
+        deps,
+        { project, name: params.name },
+        { prefix: (query.prefix ?? '').replace(/\/$/, ''), signal: disconnectSignal(reply) },
+      )
       return reply.type('application/x-tar').header('content-disposition', `attachment; filename="${params.name}.tar"`).send(archive)
     },
   )
@@ -24,12 +28,16 @@ export const driveArchiveRoutes: FastifyPluginAsyncZod<RouteOptions> = async (ap
     '/v1/drives/:name/archive',
     { config: { access: 'key', longBody: true }, schema: OBJECT_SCHEMAS.putArchive },
     ({ project, params, query, body, raw }, reply: FastifyReply) =>
-      putArchive(deps, { project, name: params.name }, {
-        prefix: (query.prefix ?? '').replace(/\/$/, ''),
-        component: query.component,
-        onConflict: query.onConflict ?? 'replace',
-        body: (body as Readable | undefined) ?? raw,
-        signal: disconnectSignal(reply),
-      }),
+      putArchive(
+        deps,
+        { project, name: params.name },
+        {
+          prefix: (query.prefix ?? '').replace(/\/$/, ''),
+          component: query.component,
+          onConflict: query.onConflict ?? 'replace',
+          body: (body as Readable | undefined) ?? raw,
+          signal: disconnectSignal(reply),
+        },
+      ),
   )
 }

@@ -33,10 +33,14 @@ export const driveEventRoutes: FastifyPluginAsyncZod<RouteOptions> = async (app,
     },
   )
 
-  app.post('/v1/drives/:name/presign', { config: { access: 'key' }, schema: OBJECT_SCHEMAS.presign }, async ({ project, params, body }, reply: FastifyReply) => {
-    const { path, method, expiresInSeconds = 900 } = parsedBody(body, (given) => parseBody(presignBody, given))
-    return presignObject(deps, { project, name: params.name }, { path, method, expiresInSeconds, signal: disconnectSignal(reply) })
-  })
+  app.post(
+    '/v1/drives/:name/presign',
+    { config: { access: 'key' }, schema: OBJECT_SCHEMAS.presign },
+    async ({ project, params, body }, reply: FastifyReply) => {
+      const { path, method, expiresInSeconds = 900 } = parsedBody(body, (given) => parseBody(presignBody, given))
+      return presignObject(deps, { project, name: params.name }, { path, method, expiresInSeconds, signal: disconnectSignal(reply) })
+    },
+  )
 }
 
 async function* asMessages(events: AsyncIterable<DriveEvent>): AsyncGenerator<readonly ServerSentEvent[]> {

@@ -102,12 +102,16 @@ export const OBJECT_SCHEMAS = {
     operationId: 'listDriveEvents',
     tags,
     summary: 'Read or follow what happens on a drive',
-    description: 'Every object that was put, deleted or committed through Berth. As `text/event-stream` all of them, and then each as it happens.',
+    description:
+      'Every object that was put, deleted or committed through Berth. As `text/event-stream` all of them, and then each as it happens.',
     params: driveParams,
     querystring: eventsQuery,
     headers: lastEventIdHeaders,
     response: responses({
-      200: { description: 'Events.', content: { 'application/json': { schema: schemas.driveEvents }, 'text/event-stream': { schema: schemas.driveEvent } } },
+      200: {
+        description: 'Events.',
+        content: { 'application/json': { schema: schemas.driveEvents }, 'text/event-stream': { schema: schemas.driveEvent } },
+      },
     }),
   },
 }

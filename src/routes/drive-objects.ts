@@ -10,35 +10,69 @@ import { takeRawBodies } from '../plugins/raw-body.ts'
 import { deleteObject } from '../services/objects/delete-object.ts'
 import { getObject, type FoundObject } from '../services/objects/get-object.ts'
 import { listObjects } from '../services/objects/list-objects.ts'
-import { putObject } from '../services/objects/put-object.ts'
-import type { WriteCondition } from '../stores/object-store.ts'
+import { putObject, type NewObject } from '../services/objects/put-object.ts'
 import { OBJECT_SCHEMAS } from './drive-object-schemas.ts'
 import type { RouteOptions } from './route-options.ts'
 import { pageSize } from './schemas/parameters.ts'
 
 /** Put, get, list and delete the objects of drives. */
-export const driveObjectRoutes: FastifyPluginAsyncZod<RouteOptions> = async (app, { deps }) => {
+export const driveObjectRoutes: FastifyPluginAsyncZod<RouteOptions> = async (app, options) => {
   takeRawBodies(app)
+  for (const route of [put, remove, get, head, list]) await route(app, options)
+}
 
+const put: FastifyPluginAsyncZod<RouteOptions> = async (app, { deps }) => {
   app.put(
     '/v1/drives/:name/objects/*',
     { config: { access: 'key', longBody: true }, schema: OBJECT_SCHEMAS.put },
     async ({ project, params, query, headers, body, raw }, reply: FastifyReply) => {
-      const { object, created } = await putObject(deps, { project, name: params.name }, {
-        path: params['*'],
-        component: query.component,
-        body: (body as Readable | undefined) ?? raw,
-        contentType: headers['content-type'],
-        sha256: readDigest(headers as Record<string, string | undefined>),
-        condition: conditionOf(headers),
-        size: headers['content-length'] === undefined ? undefined : Number(headers['content-length']),
-        signal: disconnectSignal(reply),
-      })
+      const { object, created } = await putObject(
+        deps,
+        { project, name: params.name },
+        {
+          path: params['*'],
+          component: query.component,
+          body: (body as Readable | undefined) ?? raw,
+          contentType: headers['content-type'],
+          sha256: readDigest(headers as Record<string, string | undefined>),
+          condition: conditionOf(headers),
+          size: headers['content-length'] === undefined ? undefined : Number(headers['content-length']),
+          signal: disconnectSignal(reply),
+        },
+      )
       const location = `/v1/drives/${params.name}/objects/${params['*'].split('/').map(encodeURIComponent).join('/')}`
-      return reply.code(created ? 201 : 200).header('etag', object.etag).header('location', location).send(object)
+      return reply
+        .code(created ? 201 : 200)
+        .header('etag', object.etag)
+        .header('location', location)
+        .send(object)
     },
   )
+}
 
+const remove: FastifyPluginAsyncZod<RouteOptions> = async (app, { deps }) => {
+  app.delete(
+    '/v1/drives/:name/objects/*',
+    { config: { access: 'key' }, schema: OBJECT_SCHEMAS.remove },
+    async ({ project, params, query, headers }, reply: FastifyReply) => {
+      await deleteObject(
+        deps,
+        { project, name: params.name },
+        {
+          path: params['*'].replace(/\/$/, ''),
+          component: query.component,
+          recursive: query.recursive ?? false,
+          missingOk: query.missing === 'ok',
+          ifMatch: headers['if-match'],
+          signal: disconnectSignal(reply),
+        },
+      )
+      return reply.code(204).send()
+    },
+  )
+}
+
+const get: FastifyPluginAsyncZod<RouteOptions> = async (app, { deps }) => {
   app.get(
     '/v1/drives/:name/objects/*',
     { config: { access: 'key' }, exposeHeadRoute: false, schema: OBJECT_SCHEMAS.get },
@@ -51,41 +85,47 @@ export const driveObjectRoutes: FastifyPluginAsyncZod<RouteOptions> = async (app
       const range = satisfiable(reply, headers.range, found)
       if (range === null) return reply.header('content-length', found.object.size).send(await found.read(null))
       const { start, end } = range
-      void reply.code(206).header('content-range', `bytes ${start}-${end}/${found.object.size}`).header('content-length', end - start + 1)
+      void reply
+        .code(206)
+        .header('content-range', `bytes ${start}-${end}/${found.object.size}`)
+        .header('content-length', end - start + 1)
       return reply.send(await found.read(range))
     },
   )
+}
 
-  app.head('/v1/drives/:name/objects/*', { config: { access: 'key' }, schema: OBJECT_SCHEMAS.head }, async (request, reply: FastifyReply) => {
-    const { project, params, query, headers } = request
-    const wanted = { path: params['*'], component: query.component, waitSeconds: query.wait ?? 0, signal: disconnectSignal(reply) }
-    const found = await getObject(deps, { project, name: params.name }, wanted)
-    describe(reply, found)
-    if (isUnchanged(headers['if-none-match'], found.object.etag)) return reply.code(304).send()
-    return reply.header('content-length', found.object.size).send()
-  })
+const head: FastifyPluginAsyncZod<RouteOptions> = async (app, { deps }) => {
+  app.head(
+    '/v1/drives/:name/objects/*',
+    { config: { access: 'key' }, schema: OBJECT_SCHEMAS.head },
+    async (request, reply: FastifyReply) => {
+      const { project, params, query, headers } = request
+      const wanted = { path: params['*'], component: query.component, waitSeconds: query.wait ?? 0, signal: disconnectSignal(reply) }
+      const found = await getObject(deps, { project, name: params.name }, wanted)
+      describe(reply, found)
+      if (isUnchanged(headers['if-none-match'], found.object.etag)) return reply.code(304).send()
+      return reply.header('content-length', found.object.size).send()
+    },
+  )
+}
 
-  app.delete('/v1/drives/:name/objects/*', { config: { access: 'key' }, schema: OBJECT_SCHEMAS.remove }, async ({ project, params, query, headers }, reply: FastifyReply) => {
-    await deleteObject(deps, { project, name: params.name }, {
-      path: params['*'].replace(/\/$/, ''),
-      component: query.component,
-      recursive: query.recursive ?? false,
-      missingOk: query.missing === 'ok',
-      ifMatch: headers['if-match'],
-      signal: disconnectSignal(reply),
-    })
-    return reply.code(204).send()
-  })
-
-  app.get('/v1/drives/:name/objects', { config: { access: 'key' }, schema: OBJECT_SCHEMAS.list }, ({ project, params, query }, reply: FastifyReply) =>
-    listObjects(deps, { project, name: params.name }, {
-      prefix: query.prefix ?? '',
-      recursive: query.recursive ?? query.delimiter === undefined,
-      component: query.component,
-      limit: pageSize(query.limit),
-      cursor: query.cursor,
-      signal: disconnectSignal(reply),
-    }),
+const list: FastifyPluginAsyncZod<RouteOptions> = async (app, { deps }) => {
+  app.get(
+    '/v1/drives/:name/objects',
+    { config: { access: 'key' }, schema: OBJECT_SCHEMAS.list },
+    ({ project, params, query }, reply: FastifyReply) =>
+      listObjects(
+        deps,
+        { project, name: params.name },
+        {
+          prefix: query.prefix ?? '',
+          recursive: query.recursive ?? query.delimiter === undefined,
+          component: query.component,
+          limit: pageSize(query.limit),
+          cursor: query.cursor,
+          signal: disconnectSignal(reply),
+        },
+      ),
   )
 }
 
@@ -111,10 +151,11 @@ function satisfiable(reply: FastifyReply, header: string | undefined, { object }
 }
 
 /** @throws Problem `malformed_request` for conditions that no store can hold */
-function conditionOf(headers: FastifyRequest['headers']): WriteCondition | undefined {
+function conditionOf(headers: FastifyRequest['headers']): NewObject['condition'] {
   const { 'if-match': match, 'if-none-match': none } = headers
   if (none !== undefined && none.trim() !== '*') throw new Problem('malformed_request', 'If-None-Match of a put must be *.')
-  if (match !== undefined && !/^"[^"]*"$/.test(match.trim())) throw new Problem('malformed_request', 'If-Match of a put must be one strong entity tag.')
+  if (match !== undefined && !/^"[^"]*"$/.test(match.trim()))
+    throw new Problem('malformed_request', 'If-Match of a put must be one strong entity tag.')
   if (none !== undefined) return { kind: 'never' }
   return match === undefined ? undefined : { kind: 'match', etag: match.trim() }
 }

@@ -50,7 +50,9 @@ export const DRIVE_SCHEMAS = {
     operationId: 'deleteDrive',
     tags,
     summary: 'Take a drive off the register',
-    description: 'Refused while live jobs use it. What a bucket or file system holds stays; what a managed drive holds goes only with `objects=delete`. Needs `If-Match`.',
+    description:
+      'Refused while live jobs use it. What a bucket or file system holds stays; what a managed drive holds goes only with ' +
+        '`objects=delete`. Needs `If-Match`.',
     params: driveParams,
     querystring: deleteDriveQuery,
     headers: ifMatchHeaders,
@@ -69,7 +71,9 @@ export const DRIVE_SCHEMAS = {
     operationId: 'checkDrive',
     tags,
     summary: 'Try a drive',
-    description: 'A worker lists, reads and, where it may, writes; what it found stays on the drive as `checked`. With `wait` the answer comes with that.',
+    description:
+      'A worker lists, reads and, where it may, writes; what it found stays on the drive as `checked`. With `wait` the answer ' +
+        'comes with that.',
     params: driveParams,
     querystring: jobQuery,
     response: responses({ 202: json('A worker will try it, or has.', drive) }),

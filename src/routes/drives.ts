@@ -1,21 +1,16 @@
 import type { FastifyReply } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { compatibilityOf } from '../domain/drives/compatibility.ts'
 import { parseDriveChange, parseNewDrive } from '../domain/drives/parse-drive.ts'
-import { disconnectSignal } from '../plugins/disconnect-signal.ts'
 import { entityTag, isUnchanged, requireMatch } from '../plugins/entity-tag.ts'
-import { snapshotOf } from '../services/drives/drive-row.ts'
 import type { DriveView } from '../services/drives/drive-view.ts'
 import { changeDrive, createDrive, getDrive, listDrives } from '../services/drives/drives.ts'
-import { checkDrive } from '../services/drives/check-drive.ts'
 import { deleteDrive } from '../services/drives/delete-drive.ts'
-import { findDrive } from '../services/drives/find-drive.ts'
 import { DRIVE_SCHEMAS } from './drive-schemas.ts'
 import { parsedBody } from './parsed-body.ts'
 import type { RouteOptions } from './route-options.ts'
 import { labelsOf, pageSize } from './schemas/parameters.ts'
 
-/** Register, read, change, try and delete drives. */
+/** Register, read, change and delete drives. */
 export const driveRoutes: FastifyPluginAsyncZod<RouteOptions> = async (app, { deps }) => {
   app.post('/v1/drives', { config: { access: 'key' }, schema: DRIVE_SCHEMAS.create }, async ({ project, body }, reply) => {
     const drive = await createDrive(deps, project, parsedBody(body, parseNewDrive))
@@ -43,28 +38,16 @@ export const driveRoutes: FastifyPluginAsyncZod<RouteOptions> = async (app, { de
     return tagged(reply, changed).send(changed)
   })
 
-  app.delete('/v1/drives/:name', { config: { access: 'key' }, schema: DRIVE_SCHEMAS.remove }, async ({ project, params, query, headers }, reply) => {
-    const from = await getDrive(deps, { project, name: params.name })
-    requireMatch(headers['if-match'], tagOf(from))
-    await deleteDrive(deps, project, { from, withObjects: query.objects === 'delete' })
-    return reply.code(204).send()
-  })
-
-  app.get('/v1/drives/:name/compatibility', { config: { access: 'key' }, schema: DRIVE_SCHEMAS.compatibility }, async ({ project, params }) => {
-    const drive = snapshotOf(await findDrive(deps, { project, name: params.name }))
-    const schedulers = [...deps.schedulers].map(([name, { kind, capabilities }]) => ({
-      name,
-      kind,
-      modes: compatibilityOf(drive, { kind, capabilities }),
-    }))
-    return { drive: params.name, schedulers }
-  })
-
-  app.post('/v1/drives/:name/check', { config: { access: 'key' }, schema: DRIVE_SCHEMAS.check }, async ({ project, params, query }, reply: FastifyReply) => {
-    const signal = disconnectSignal(reply)
-    const drive = await checkDrive(deps, { project, name: params.name, waitSeconds: query.wait ?? 0, signal })
-    return reply.code(202).send(drive)
-  })
+  app.delete(
+    '/v1/drives/:name',
+    { config: { access: 'key' }, schema: DRIVE_SCHEMAS.remove },
+    async ({ project, params, query, headers }, reply) => {
+      const from = await getDrive(deps, { project, name: params.name })
+      requireMatch(headers['if-match'], tagOf(from))
+      await deleteDrive(deps, project, { from, withObjects: query.objects === 'delete' })
+      return reply.code(204).send()
+    },
+  )
 }
 
 const tagOf = ({ name, version }: DriveView): string => entityTag(name, version)

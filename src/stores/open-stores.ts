@@ -14,7 +14,12 @@ import type { StoreCredentials, Stores } from './stores.ts'
 /** Where managed drives are kept. */
 export type ManagedPlace =
   | { readonly kind: 'directory'; readonly directory: string }
-  | (S3Address & { readonly kind: 's3'; readonly bucket: string; readonly prefix: string; readonly credentials: StoreCredentials | 'ambient' })
+  | (S3Address & {
+      readonly kind: 's3'
+      readonly bucket: string
+      readonly prefix: string
+      readonly credentials: StoreCredentials | 'ambient'
+    })
 
 export interface StoresOptions {
   readonly managed: ManagedPlace
@@ -75,6 +80,10 @@ async function emptyPrefix(store: ObjectStore, place: Extract<ManagedPlace, { ki
   for (;;) {
     const { objects } = await store.list({ prefix: '', delimiter: null, after: null, limit: 1000, signal })
     if (objects.length === 0) return
-    await deleteAll({ client, bucket: place.bucket, prefix: place.prefix }, objects.map(({ key }) => key), signal)
+    await deleteAll(
+      { client, bucket: place.bucket, prefix: place.prefix },
+      objects.map(({ key }) => key),
+      signal,
+    )
   }
 }

@@ -73,7 +73,8 @@ export class FakeScheduler implements Scheduler<AttemptSpec> {
     this.#answer()
     const replica = this.#replicas.get(`${attemptId}/${role}/${index}`)
     if (!replica) throw new SchedulerError('not_found', 'it is gone')
-    for (const [path, text] of Object.entries(replica.files)) yield { kind: 'file', path, size: Buffer.byteLength(text), body: Readable.from([Buffer.from(text)]) }
+    for (const [path, text] of Object.entries(replica.files))
+      yield { kind: 'file', path, size: Buffer.byteLength(text), body: Readable.from([Buffer.from(text)]) }
   }
 
   async cancel({ attemptId }: AttemptHandle): Promise<void> {
@@ -120,7 +121,12 @@ export class FakeScheduler implements Scheduler<AttemptSpec> {
       ...{ role, index, phase: 'running', exitCode: null, startedAt, endedAt: null },
       ...{ node: 'fake', nativeId: key, nativeReason: null, failure: null },
     }
-    const replica = { attemptId, log: env['FAKE_LOG'] ?? '', files: JSON.parse(env['FAKE_FILES'] ?? '{}') as Record<string, string>, observation }
+    const replica = {
+      attemptId,
+      log: env['FAKE_LOG'] ?? '',
+      files: JSON.parse(env['FAKE_FILES'] ?? '{}') as Record<string, string>,
+      observation,
+    }
     this.#replicas.set(key, replica)
     this.#change()
     setTimeout(() => this.#end(replica, Number(env['FAKE_EXIT_CODE'] ?? 0)), Number(env['FAKE_SECONDS'] ?? 0) * 1_000).unref()

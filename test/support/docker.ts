@@ -23,7 +23,17 @@ export function createDockerUnderTest(host: string, options: Partial<DockerSched
   const installation = `t${randomBytes(4).toString('hex')}`
   const filters = labelFilter({ installation })
   const volumes: string[] = []
-  const scheduler = createDockerScheduler({ installation, host, bindRoots: [], devices: [], registries: {}, driveRoot: null, maxStageBytes: null, stageCacheBytes: 1e9, ...options })
+  const scheduler = createDockerScheduler({
+    installation,
+    host,
+    bindRoots: [],
+    devices: [],
+    registries: {},
+    driveRoot: null,
+    maxStageBytes: null,
+    stageCacheBytes: 1e9,
+    ...options,
+  })
   const containers: DockerUnderTest['containers'] = () =>
     engine.call({ method: 'GET', path: '/containers/json', query: { all: true, filters }, signal })
   const networks = (): Promise<{ Id: string }[]> => engine.call({ method: 'GET', path: '/networks', query: { filters }, signal })

@@ -19,7 +19,16 @@ export async function createLocalUnderTest(isolation: Isolation, bindRoots: read
   const home = await mkdtemp(join(tmpdir(), 'berth-local-'))
   const root = join(home, 'local')
   const installation = `t${process.pid}x${instances++}`
-  const scheduler = createLocalScheduler({ installation, root, isolation, bindRoots, node: 'here', driveRoot: null, maxStageBytes: null, stageCacheBytes: 1e9 })
+  const scheduler = createLocalScheduler({
+    installation,
+    root,
+    isolation,
+    bindRoots,
+    node: 'here',
+    driveRoot: null,
+    maxStageBytes: null,
+    stageCacheBytes: 1e9,
+  })
   const { hierarchies, prefix } = detectCgroups(installation)
   let volumes = 0
   return {
@@ -31,7 +40,9 @@ export async function createLocalUnderTest(isolation: Isolation, bindRoots: read
       attempts: entriesOf(join(root, 'attempts')).length,
       bells: entriesOf(join(root, 'bells')).length,
       trash: entriesOf(join(root, 'trash')).length,
-      cgroups: Object.values(hierarchies).flatMap(entriesOf).filter((name) => name.startsWith(prefix)).length,
+      cgroups: Object.values(hierarchies)
+        .flatMap(entriesOf)
+        .filter((name) => name.startsWith(prefix)).length,
       processes: await lastingProcesses(root),
     }),
     dispose: async () => {

@@ -156,7 +156,16 @@ describe('the file of schedulers', () => {
 
   it('fills in what is left out', () => {
     expect(read({ schedulers: { docker: { kind: 'docker' }, here: { kind: 'local', bindRoots: [{ root: '/srv' }] } } })).toEqual([
-      { name: 'docker', kind: 'docker', host: 'unix:///var/run/docker.sock', bindRoots: [], devices: [], driveDirectories: true, ...STAGING, registries: {} },
+      {
+        name: 'docker',
+        kind: 'docker',
+        host: 'unix:///var/run/docker.sock',
+        bindRoots: [],
+        devices: [],
+        driveDirectories: true,
+        ...STAGING,
+        registries: {},
+      },
       { name: 'here', kind: 'local', isolation: 'auto', bindRoots: [{ root: '/srv', readOnly: true }], ...STAGING },
     ])
   })

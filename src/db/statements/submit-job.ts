@@ -52,11 +52,26 @@ WITH key AS (
 /** When it was accepted, or null when the idempotency key is known already. */
 export async function insertJob(pool: Pool, job: NewJob): Promise<Date | null> {
   const { id, attemptId, project, name, scheduler, spec, labels, resolutions, definition, idempotency } = job
-  const columns = [id, attemptId, project, name, scheduler, spec, labels, resolutions, definition?.name ?? null, definition?.version ?? null]
+  const columns = [
+    id,
+    attemptId,
+    project,
+    name,
+    scheduler,
+    spec,
+    labels,
+    resolutions,
+    definition?.name ?? null,
+    definition?.version ?? null,
+  ]
   const query =
     idempotency === null
       ? { name: 'submit_job', text: SUBMIT_JOB, values: columns }
-      : { name: 'submit_job_once', text: SUBMIT_JOB_ONCE, values: [...columns, idempotency.route, idempotency.key, idempotency.fingerprint] }
+      : {
+          name: 'submit_job_once',
+          text: SUBMIT_JOB_ONCE,
+          values: [...columns, idempotency.route, idempotency.key, idempotency.fingerprint],
+        }
   const { rows } = await pool.query<{ created_at: Date }>(query)
   return rows[0]?.created_at ?? null
 }

@@ -97,7 +97,11 @@ const DRIVERS: Readonly<Record<Bucket['kind'], CsiDriver>> = {
   azure_blob: {
     name: 'blob.csi.azure.com',
     attributes: (source) => ({ containerName: bucketOf(source), protocol: 'fuse2' }),
-    options: (prefix, ttl) => [...(prefix === '' ? [] : [`--subdirectory=${prefix}`]), `--attr-cache-timeout=${ttl}`, '--cancel-list-on-mount-seconds=10'],
+    options: (prefix, ttl) => [
+      ...(prefix === '' ? [] : [`--subdirectory=${prefix}`]),
+      `--attr-cache-timeout=${ttl}`,
+      '--cancel-list-on-mount-seconds=10',
+    ],
     readOnly: ['--read-only'],
     overwrite: [],
     throughput: ['--block-cache'],
@@ -144,4 +148,6 @@ function stalenessOf({ use }: WayFacts, mode: 'mount' | 'cached'): number {
 }
 
 const staleness = ({ use }: WayFacts, ttl: number): string[] =>
-  use.immutable || use.maxStalenessSeconds !== null ? [] : [`changes by others are seen up to ${ttl} s late; say immutable, or maxStalenessSeconds`]
+  use.immutable || use.maxStalenessSeconds !== null
+    ? []
+    : [`changes by others are seen up to ${ttl} s late; say immutable, or maxStalenessSeconds`]

@@ -6,7 +6,8 @@ import { DRIVE_ACCESS, type DriveKind } from './drive.ts'
 
 const access = z.enum(DRIVE_ACCESS).optional().meta({
   description:
-    'The most that a mount or a request may do: `ro` reads, `create` adds objects and changes none, `rw` everything. If it is left out: `ro` for buckets and `http`, else `rw`.',
+    'The most that a mount or a request may do: `ro` reads, `create` adds objects and changes none, `rw` everything. If it is ' +
+      'left out: `ro` for buckets and `http`, else `rw`.',
 })
 const labels = labelsBody().optional()
 const name = nameText().meta({ description: 'Name of the drive, unique in the project.', examples: ['datasets'] })
@@ -70,10 +71,15 @@ export type NewDriveBody = z.infer<typeof NewDriveBody>
 export const NewDriveByUrlBody = z
   .strictObject({
     name,
-    source: z.string().max(2048).meta({
-      description: 'Where it is: `s3://bucket/prefix/`, `gs://…`, `az://account/container/prefix/`, `nfs://server/export`, `efs://fs-…`, `lit://name` (managed) or `https://…#sha256=…`.',
-      examples: ['s3://datasets/imagenet/'],
-    }),
+    source: z
+      .string()
+      .max(2048)
+      .meta({
+        description:
+          'Where it is: `s3://bucket/prefix/`, `gs://…`, `az://account/container/prefix/`, `nfs://server/export`, `efs://fs-…`, ' +
+            '`lit://name` (managed) or `https://…#sha256=…`.',
+        examples: ['s3://datasets/imagenet/'],
+      }),
     credentials: CredentialsBody.optional(),
     access,
     labels,

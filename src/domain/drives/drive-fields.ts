@@ -55,13 +55,11 @@ const rootDirectory = directory.optional().meta({ description: 'Directory of it 
 /** What says where a drive of each kind is, as a client writes it. */
 export const DRIVE_FIELDS = {
   managed: {
-    ownership: z
-      .enum(['flat', 'component'])
-      .optional()
-      .meta({
-        description:
-          '`flat` (taken if it is left out): one tree. `component`: each producer writes into a directory of its own, so that none overwrites another.',
-      }),
+    ownership: z.enum(['flat', 'component']).optional().meta({
+      description:
+        '`flat` (taken if it is left out): one tree. `component`: each producer writes into a directory of its own, so that ' +
+          'none overwrites another.',
+    }),
     maxBytes: count('Quota in bytes; none if it is left out or null.'),
     maxObjects: count('Quota of objects; none if it is left out or null.'),
   },
@@ -84,7 +82,10 @@ export const DRIVE_FIELDS = {
     endpoint,
     credentials,
   },
-  nfs: { server: hostName.meta({ examples: ['files.example.org'] }), export: directory.meta({ description: 'Path that the server exports.' }) },
+  nfs: {
+    server: hostName.meta({ examples: ['files.example.org'] }),
+    export: directory.meta({ description: 'Path that the server exports.' }),
+  },
   efs: { fileSystemId, accessPointId: accessPointId.nullish(), rootDirectory, region: region.nullish() },
   s3files: { fileSystemArn: arn, accessPointArn: arn.nullish(), rootDirectory },
   fsx_lustre: { fileSystemId, dnsName: hostName, mountName: text(/^[a-z0-9]{1,32}$/i, 'must be 1 to 32 letters or digits') },
@@ -93,25 +94,37 @@ export const DRIVE_FIELDS = {
     bindings: z
       .strictObject({
         docker: z.strictObject({ volume }).meta({ id: 'DockerBinding', description: 'What a volume is on Docker.' }).nullish(),
-        kubernetes: z.strictObject({ claimName }).meta({ id: 'KubernetesBinding', description: 'What a volume is on Kubernetes.' }).nullish(),
+        kubernetes: z
+          .strictObject({ claimName })
+          .meta({ id: 'KubernetesBinding', description: 'What a volume is on Kubernetes.' })
+          .nullish(),
         aws_batch: z
           .strictObject({ fileSystemId, accessPointId: accessPointId.nullish(), rootDirectory })
           .meta({ id: 'AwsBatchBinding', description: 'What a volume is on AWS Batch.' })
           .nullish(),
       })
       .optional()
-      .meta({ id: 'VolumeBindingsBody', description: 'What it is on each kind of scheduler. Without one its name is used where that can be.' }),
+      .meta({
+        id: 'VolumeBindingsBody',
+        description: 'What it is on each kind of scheduler. Without one its name is used where that can be.',
+      }),
   },
   pvc: { claimName },
   docker_volume: { volume },
-  host_path: { hostPath: directory.meta({ description: 'Absolute path on the machines of the scheduler, which its operator must allow.' }) },
+  host_path: {
+    hostPath: directory.meta({ description: 'Absolute path on the machines of the scheduler, which its operator must allow.' }),
+  },
   http: {
     files: z
       .array(
         z
           .strictObject({
             url: z.string().superRefine(flaws(endpointFlaw)),
-            path: z.string().superRefine(flaws(objectKeyFlaw)).optional().meta({ description: 'Where it appears; the last part of the URL if it is left out.' }),
+            path: z
+              .string()
+              .superRefine(flaws(objectKeyFlaw))
+              .optional()
+              .meta({ description: 'Where it appears; the last part of the URL if it is left out.' }),
             sha256: text(/^[0-9a-f]{64}$/i, 'must be 64 hexadecimal digits'),
           })
           .meta({ id: 'HttpFileBody', description: 'A file by its URL and digest.' }),

@@ -24,12 +24,17 @@ export function driveNameFlaw(text: string): Flaw | null {
   const name = managedNameOf(text) ?? text
   if (NAME_PATTERN.test(name)) return null
   const hint = text.includes('://') ? '; for storage that is not registered use type=source' : ''
-  return { code: 'bad_drive_name', detail: `"${text.slice(0, 80)}" must be the name of a drive: 1 to 63 letters, digits, "_", "." or "-"${hint}` }
+  return {
+    code: 'bad_drive_name',
+    detail: `"${text.slice(0, 80)}" must be the name of a drive: 1 to 63 letters, digits, "_", "." or "-"${hint}`,
+  }
 }
 
 /** What is wrong with a mode by its name. */
 export function modeFlaw(text: string): Flaw | null {
-  return isMode(text) ? null : { code: 'unknown_value', detail: `mode must be one of ${MOUNT_MODES.join(', ')}, not "${text.slice(0, 40)}"` }
+  return isMode(text)
+    ? null
+    : { code: 'unknown_value', detail: `mode must be one of ${MOUNT_MODES.join(', ')}, not "${text.slice(0, 40)}"` }
 }
 
 /** What is wrong with a part of a drive. */
@@ -52,15 +57,24 @@ export const driveMountOf = ({ source, path, access, mode, subPath }: DriveWords
   })
 
 /** The mount of an unregistered source, or what is wrong with it. */
-export function sourceMountOf(words: DriveWords): { readonly ok: true; readonly mount: SourceMount } | { readonly ok: false; readonly flaws: readonly Flaw[] } {
+export function sourceMountOf(
+  words: DriveWords,
+): { readonly ok: true; readonly mount: SourceMount } | { readonly ok: false; readonly flaws: readonly Flaw[] } {
   const url = readDriveUrl(words.source)
   if (!url.ok) return { ok: false, flaws: [url.flaw] }
-  const read = parseBody(SourceBody, { ...url.fields, ...(words.credentials !== undefined && { credentials: methodOf(words.credentials) }) })
-  if (!read.ok) return { ok: false, flaws: read.faults.map(({ pointer, code, detail }) => ({ code, detail: `${pointer.slice(1)}: ${detail}` })) }
+  const read = parseBody(SourceBody, {
+    ...url.fields,
+    ...(words.credentials !== undefined && { credentials: methodOf(words.credentials) }),
+  })
+  if (!read.ok)
+    return { ok: false, flaws: read.faults.map(({ pointer, code, detail }) => ({ code, detail: `${pointer.slice(1)}: ${detail}` })) }
   const { path, access, mode } = words
   const subPath = [url.subPath, words.subPath].filter(Boolean).join('/')
   if (url.subPath !== '' && (mode === 'mount' || mode === 'cached')) {
-    return { ok: false, flaws: [{ code: 'requires_prefix', detail: `mode ${mode} needs a directory: "${words.source.slice(0, 80)}" must end in /` }] }
+    return {
+      ok: false,
+      flaws: [{ code: 'requires_prefix', detail: `mode ${mode} needs a directory: "${words.source.slice(0, 80)}" must end in /` }],
+    }
   }
   const mount = normaliseSourceMount({
     type: 'source',

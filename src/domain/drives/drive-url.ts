@@ -42,7 +42,11 @@ const SCHEMES: Readonly<Record<string, Read>> = {
 /** The name that `lit://name` stands for; null if the text is no such thing. */
 export const managedNameOf = (text: string): string | null => /^lit:\/\/([^/:]+)$/.exec(text)?.[1] ?? null
 
-const fields = (given: Readonly<Record<string, unknown>> & { readonly kind: string }, subPath = ''): ReadDriveUrl => ({ ok: true, fields: given, subPath })
+const fields = (given: Readonly<Record<string, unknown>> & { readonly kind: string }, subPath = ''): ReadDriveUrl => ({
+  ok: true,
+  fields: given,
+  subPath,
+})
 
 function inBucket(kind: 's3' | 'gcs', rest: string): ReadDriveUrl {
   const [bucket = '', ...parts] = rest.split('/')

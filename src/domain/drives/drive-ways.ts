@@ -46,8 +46,12 @@ function stagedWay({ use, source }: WayFacts, mode: Extract<MountMode, 'copy_in'
     // Each replica has a copy of its own, and only files are put back.
     lacks: writesBack ? ['lock', 'symlink'] : ['lock'],
     flaws: [
-      ...(writesBack && isReadOnly(use) ? [{ code: 'access_too_low', detail: `mode ${mode} puts files on the drive: ask for access rw or create` }] : []),
-      ...(writesBack && source.kind === 'http' ? [{ code: 'source_read_only', detail: 'nothing can be put where it is downloaded from' }] : []),
+      ...(writesBack && isReadOnly(use)
+        ? [{ code: 'access_too_low', detail: `mode ${mode} puts files on the drive: ask for access rw or create` }]
+        : []),
+      ...(writesBack && source.kind === 'http'
+        ? [{ code: 'source_read_only', detail: 'nothing can be put where it is downloaded from' }]
+        : []),
       ...(use.access === 'create' && use.onConflict === 'replace'
         ? [{ code: 'access_too_low', detail: 'access create cannot replace what is there: take onConflict fail or keep' }]
         : []),
@@ -63,10 +67,14 @@ function managedWay({ drive, source, use, kind, capabilities }: WayFacts<Extract
     {
       flaws: [
         ...(drive.id === null ? [{ code: 'not_registered', detail: 'a managed drive must be registered: POST /v1/drives' }] : []),
-        ...(capabilities.driveDirectories ? [] : [{ code: 'drive_not_here', detail: 'the files of managed drives are not on the machines of this scheduler' }]),
+        ...(capabilities.driveDirectories
+          ? []
+          : [{ code: 'drive_not_here', detail: 'the files of managed drives are not on the machines of this scheduler' }]),
         // The daemon would follow a link that a job has put there.
         ...(kind === 'docker' ? wholeOnly(use, 'the directory of a managed drive') : []),
-        ...(shared ? [{ code: 'component_unenforced', detail: 'a live mount cannot keep producers apart on a drive with ownership component' }] : []),
+        ...(shared
+          ? [{ code: 'component_unenforced', detail: 'a live mount cannot keep producers apart on a drive with ownership component' }]
+          : []),
       ],
       warnings: isReadOnly(use) ? [] : ['what is written is visible at once, also if the job fails'],
     },

@@ -27,7 +27,10 @@ export function hostMounts(facts: WayFacts, source: string): Way[] {
     const root = mount.source.replace(/\/$/, '')
     if (wanted !== root && !wanted.startsWith(`${root}/`)) return []
     const hostPath = below(below(mount.hostPath, wanted.slice(root.length + 1)), facts.use.subPath)
-    const flaws = mount.readOnly && !isReadOnly(facts.use) ? [{ code: 'host_mount_read_only', detail: `${root} is mounted read-only on these machines` }] : []
+    const flaws =
+      mount.readOnly && !isReadOnly(facts.use)
+        ? [{ code: 'host_mount_read_only', detail: `${root} is mounted read-only on these machines` }]
+        : []
     return [liveWay({ via: 'host_path', hostPath, ...placeOf(facts) }, { flaws })]
   })
 }
@@ -73,7 +76,9 @@ const efsAsNfs = (facts: Of<'efs'>): Way =>
     },
     {
       flaws: [
-        ...(facts.source.region === null ? [{ code: 'region_missing', detail: 'the drive needs its region to be mounted as plain NFS' }] : []),
+        ...(facts.source.region === null
+          ? [{ code: 'region_missing', detail: 'the drive needs its region to be mounted as plain NFS' }]
+          : []),
         ...(facts.source.accessPointId === null ? [] : [{ code: 'access_point_unsupported', detail: 'plain NFS has no access points' }]),
       ],
       warnings: ['mounted as plain NFS 4.1: neither encrypted on the way nor authorised by IAM'],
@@ -99,10 +104,18 @@ function s3files(facts: Of<'s3files'>): Way[] {
   const { source, use, kind } = facts
   const id = source.fileSystemArn.split('/').at(-1) ?? ''
   const mounted = hostMounts(facts, `s3files://${id}`)
-  const warnings = isReadOnly(use) ? [] : ['what is written reaches the bucket about a minute later, and a change in the bucket wins over it']
+  const warnings = isReadOnly(use)
+    ? []
+    : ['what is written reaches the bucket about a minute later, and a change in the bucket wins over it']
   if (kind === 'kubernetes') {
     const volumeHandle = `s3files:${id}:${below(source.rootDirectory, use.subPath)}`
-    return [liveWay({ via: 'csi', driver: 'efs.csi.aws.com', volumeHandle, attributes: {}, mountOptions: ['tls'], ...placeOf(facts) }, { warnings }), ...mounted]
+    return [
+      liveWay(
+        { via: 'csi', driver: 'efs.csi.aws.com', volumeHandle, attributes: {}, mountOptions: ['tls'], ...placeOf(facts) },
+        { warnings },
+      ),
+      ...mounted,
+    ]
   }
   const volume = liveWay(
     {

@@ -24,7 +24,13 @@ export function normaliseSource(body: SourceBody, name: string): DriveSource {
     case 'gcs':
       return { kind: 'gcs', bucket: body.bucket, prefix: body.prefix ?? '', endpoint: body.endpoint ?? null }
     case 'azure_blob':
-      return { kind: 'azure_blob', account: body.account, container: body.container, prefix: body.prefix ?? '', endpoint: body.endpoint ?? null }
+      return {
+        kind: 'azure_blob',
+        account: body.account,
+        container: body.container,
+        prefix: body.prefix ?? '',
+        endpoint: body.endpoint ?? null,
+      }
     case 'nfs':
     case 'fsx_lustre':
     case 'pvc':
@@ -34,7 +40,12 @@ export function normaliseSource(body: SourceBody, name: string): DriveSource {
     case 'efs':
       return { ...efsOf(body), kind: 'efs', region: body.region ?? null }
     case 's3files':
-      return { kind: 's3files', fileSystemArn: body.fileSystemArn, accessPointArn: body.accessPointArn ?? null, rootDirectory: body.rootDirectory ?? '/' }
+      return {
+        kind: 's3files',
+        fileSystemArn: body.fileSystemArn,
+        accessPointArn: body.accessPointArn ?? null,
+        rootDirectory: body.rootDirectory ?? '/',
+      }
     case 'volume':
       return volumeSource(body, name)
     case 'http':

@@ -1,6 +1,6 @@
 import { basename } from 'node:path/posix'
 import { plainPath } from '../mount-path.ts'
-import type { DriveMount, DriveUse, MountMode, Outputs, SourceMount } from '../mount.ts'
+import { REQUIREMENTS, type DriveMount, type DriveUse, type MountMode, type Outputs, type SourceMount } from '../mount.ts'
 import type { DriveMountBody, SourceMountBody } from './drive-mount-body.ts'
 import type { DriveAccess, DriveSource } from './drive.ts'
 import { credentialsOf, normaliseSource } from './normalise-drive.ts'
@@ -27,7 +27,7 @@ function useOf(body: Omit<DriveMountBody, 'type' | 'drive'>, name: string): Driv
     optimization: body.optimization ?? 'default',
     immutable: body.immutable ?? false,
     maxStalenessSeconds: body.maxStalenessSeconds ?? null,
-    requires: [...new Set(body.requires)].sort(),
+    requires: REQUIREMENTS.filter((requirement) => body.requires?.includes(requirement)),
     onConflict: body.onConflict ?? (access === 'create' ? 'fail' : 'replace'),
     outputs: outputsOf(body.outputs),
     options: body.options ?? {},

@@ -17,11 +17,17 @@ export function objectKeyFlaw(text: string): Flaw | null {
   const parts = text.split('/')
   if (parts.includes('..') || parts.includes('.')) return flaw('dot_in_path', text, 'must not have . or .. as a part')
   if (parts.includes('')) return flaw('empty_path_part', text, 'must not have // in it, nor end in /')
-  if (parts.some((part) => Buffer.byteLength(part) > PART_BYTES)) return flaw('path_too_long', text, `must not have a part of more than ${PART_BYTES} bytes`)
-  return parts[0] === RESERVED ? flaw('reserved_path', text, `must not begin with ${RESERVED}/, where Berth keeps what is not visible yet`) : null
+  if (parts.some((part) => Buffer.byteLength(part) > PART_BYTES))
+    return flaw('path_too_long', text, `must not have a part of more than ${PART_BYTES} bytes`)
+  return parts[0] === RESERVED
+    ? flaw('reserved_path', text, `must not begin with ${RESERVED}/, where Berth keeps what is not visible yet`)
+    : null
 }
 
 /** Directory of a drive that no object can be in. */
 export const RESERVED = '.berth'
 
-const flaw = (code: string, text: string, rule: string): Flaw => ({ code, detail: `"${text.length > 80 ? `${text.slice(0, 79)}…` : text}" ${rule}` })
+const flaw = (code: string, text: string, rule: string): Flaw => ({
+  code,
+  detail: `"${text.length > 80 ? `${text.slice(0, 79)}…` : text}" ${rule}`,
+})

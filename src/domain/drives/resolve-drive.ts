@@ -1,6 +1,6 @@
 import type { Capabilities } from '../capabilities.ts'
 import type { Flaw } from '../fault.ts'
-import type { Candidate } from '../mount-plan.ts'
+import type { Candidate, MountPlan } from '../mount-plan.ts'
 import type { DriveUse } from '../mount.ts'
 import { bindReasons } from '../bind-reasons.ts'
 import type { ResolvedMount } from '../resolved-mount.ts'
@@ -26,7 +26,12 @@ export function resolveDrive(drive: DriveSnapshot, use: DriveUse, place: DrivePl
   const taken = refusal.length > 0 ? undefined : tried.find(({ isAdmitted, reasons }) => isAdmitted && reasons.length === 0)
   const candidates = tried.map(({ way, isAdmitted, reasons }): Candidate => {
     const isTaken = way === taken?.way
-    return { via: way.plan.via, mode: way.mode, taken: isTaken, reason: isTaken ? null : dropped(use, { isAdmitted, reasons: [...refusal, ...reasons] }, taken?.way) }
+    return {
+      via: way.plan.via,
+      mode: way.mode,
+      taken: isTaken,
+      reason: isTaken ? null : dropped(use, { isAdmitted, reasons: [...refusal, ...reasons] }, taken?.way),
+    }
   })
   if (taken !== undefined) return { ok: true, plan: taken.way.plan, candidates, warnings: taken.way.warnings }
   const reasons = [...refusal, ...tried.filter(({ isAdmitted }) => isAdmitted).flatMap(({ reasons: each }) => each)]
@@ -57,22 +62,40 @@ interface Situation {
 
 function reasonsAgainst(way: Way, { drive, use, place: { kind, capabilities } }: Situation): Flaw[] {
   const { plan } = way
-  const missing = use.requires.filter((requirement) => way.lacks.includes(requirement))
-  return [
-    ...way.flaws,
-    ...(capabilities.mountVia.includes(plan.via) ? [] : [{ code: 'mount_unsupported', detail: `${kind} schedulers ${WORDS[plan.via] ?? `have no ${plan.via}`}` }]),
-    ...(plan.via === 'staged' && !capabilities.stages.includes(drive.source.kind)
-      ? [{ code: 'staging_unsupported', detail: `this scheduler cannot copy drives of kind ${drive.source.kind}` }]
-      : []),
-    ...(plan.via === 'csi' && !capabilities.csiDrivers.includes(plan.driver) ? [{ code: 'csi_driver_missing', detail: `the cluster has no CSI driver ${plan.driver}` }] : []),
-    ...(plan.via === 'host_path' && drive.source.kind === 'host_path' ? bindReasons(plan.hostPath, use.access === 'ro' ? 'ro' : 'rw', capabilities.bindRoots) : []),
-    ...(missing.length === 0 ? [] : [{ code: 'semantics_missing', detail: `${way.mode} by ${plan.via} has no ${missing.join(', ')}` }]),
-    ...(use.access === 'create' && way.mode !== 'copy_out' && way.mode !== 'copy_in_out' && way.mode !== 'api'
-      ? [{ code: 'create_unenforced', detail: 'a live mount cannot keep files from being changed: ask for rw, or take mode copy_out' }]
-      : []),
-    ...(Object.keys(use.options).length === 0 ? [] : [{ code: 'option_unsupported', detail: `no options are allowed here: leave out ${Object.keys(use.options).join(', ')}` }]),
-  ]
+  const isThere = capabilities.mountVia.includes(plan.via)
+  const absence = { code: 'mount_unsupported', detail: `${kind} schedulers ${WORDS[plan.via] ?? `have no ${plan.via}`}` }
+  return [...way.flaws, ...(isThere ? [] : [absence]), ...toolReasons(plan, { drive, use, capabilities }), ...useReasons(way, use)]
 }
+
+/** What the way is made by must know this drive. */
+function toolReasons(plan: MountPlan, { drive, use, capabilities }: Pick<Situation, 'drive' | 'use'> & Pick<DrivePlace, 'capabilities'>) {
+  const { kind } = drive.source
+  if (plan.via === 'staged' && !capabilities.stages.includes(kind)) {
+    return [{ code: 'staging_unsupported', detail: `this scheduler cannot copy drives of kind ${kind}` }]
+  }
+  if (plan.via === 'csi' && !capabilities.csiDrivers.includes(plan.driver)) {
+    return [{ code: 'csi_driver_missing', detail: `the cluster has no CSI driver ${plan.driver}` }]
+  }
+  if (plan.via !== 'host_path' || kind !== 'host_path') return []
+  return bindReasons(plan.hostPath, use.access === 'ro' ? 'ro' : 'rw', capabilities.bindRoots)
+}
+
+/** The way must give what the mount asks for. */
+function useReasons({ mode, plan, lacks }: Way, { requires, access, options }: DriveUse): Flaw[] {
+  const flaws: Flaw[] = []
+  const missing = requires.filter((requirement) => lacks.includes(requirement))
+  if (missing.length > 0) flaws.push({ code: 'semantics_missing', detail: `${mode} by ${plan.via} has no ${missing.join(', ')}` })
+  if (access === 'create' && !CREATES.includes(mode)) {
+    const detail = 'nothing here keeps files from being changed: ask for access rw, or take mode copy_out'
+    flaws.push({ code: 'create_unenforced', detail })
+  }
+  const named = Object.keys(options)
+  if (named.length > 0) flaws.push({ code: 'option_unsupported', detail: `no options are allowed here: leave out ${named.join(', ')}` })
+  return flaws
+}
+
+/** Modes that can put files on a drive without changing any; a copy that is only read changes nothing either. */
+const CREATES: readonly string[] = ['api', 'copy_out', 'copy_in_out', 'copy_in']
 
 const WORDS: Partial<Record<Way['plan']['via'], string>> = {
   rclone_volume: 'here have no rclone volume driver configured',
@@ -85,7 +108,11 @@ const WORDS: Partial<Record<Way['plan']['via'], string>> = {
   csi: 'have no CSI drivers',
 }
 
-function dropped(use: DriveUse, { isAdmitted, reasons }: { isAdmitted: boolean; reasons: readonly Flaw[] }, taken: Way | undefined): string {
+function dropped(
+  use: DriveUse,
+  { isAdmitted, reasons }: { isAdmitted: boolean; reasons: readonly Flaw[] },
+  taken: Way | undefined,
+): string {
   if (!isAdmitted) return use.mode === 'auto' ? 'mode auto does not take it; ask for it' : `mode ${use.mode} was asked for`
   return reasons.length > 0 ? reasons.map(({ detail }) => detail).join('; ') : `${taken?.plan.via ?? 'another'} comes first`
 }

@@ -37,7 +37,8 @@ export const liveWay = (plan: MountPlan, more: Partial<Omit<Way, 'plan'>> = {}):
 })
 
 /** A path below a directory. */
-export const below = (directory: string, subPath: string): string => (subPath === '' ? directory : `${directory === '/' ? '' : directory}/${subPath}`)
+export const below = (directory: string, subPath: string): string =>
+  subPath === '' ? directory : `${directory === '/' ? '' : directory}/${subPath}`
 
 export const isReadOnly = ({ access }: DriveUse): boolean => access === 'ro'
 

@@ -57,12 +57,17 @@ const sourceOf = (kind: DriveKind) => z.object({ kind: z.literal(kind), ...FIELD
 export type SourceSchema = ReturnType<typeof sourceOf>
 
 /** Name for components, and schema, of each kind of source. */
-export const driveSources: readonly (readonly [string, SourceSchema])[] = (Object.keys(FIELDS) as DriveKind[]).map((kind) => [NAMES[kind], sourceOf(kind)])
+export const driveSources: readonly (readonly [string, SourceSchema])[] = (Object.keys(FIELDS) as DriveKind[]).map((kind) => [
+  NAMES[kind],
+  sourceOf(kind),
+])
 
 /** A source as it is stored, told apart by `kind`. */
 export const driveSource: z.ZodType<DriveSource> = z
   .discriminatedUnion(
     'kind',
-    driveSources.map(([name, source]) => source.meta({ id: `${name}Source`, description: `Storage of kind \`${source.shape.kind.value}\`.` })) as unknown as readonly [SourceSchema],
+    driveSources.map(([name, source]) =>
+      source.meta({ id: `${name}Source`, description: `Storage of kind \`${source.shape.kind.value}\`.` }),
+    ) as unknown as readonly [SourceSchema],
   )
   .meta({ id: 'DriveSource', description: 'What a drive is and where, told apart by `kind`.' }) as unknown as z.ZodType<DriveSource>

@@ -8,7 +8,10 @@ import { time } from './time.ts'
 
 export const newDrive = z
   .union([NewDriveBody, NewDriveByUrlBody])
-  .meta({ id: 'NewDriveRequest', description: 'A drive with the fields of its kind, or (when `kind` is left out) with its source in one text.' })
+  .meta({
+    id: 'NewDriveRequest',
+    description: 'A drive with the fields of its kind, or (when `kind` is left out) with its source in one text.',
+  })
 
 export const driveChange = DriveChangeBody
 
@@ -45,7 +48,8 @@ const common = {
   updatedAt: time,
 }
 
-const driveOf = (source: SourceSchema, id: string) => source.extend(common).meta({ id, description: `A drive of kind \`${source.shape.kind.value}\`.` })
+const driveOf = (source: SourceSchema, id: string) =>
+  source.extend(common).meta({ id, description: `A drive of kind \`${source.shape.kind.value}\`.` })
 
 /** A registered drive, told apart by `kind`. */
 export const drive = z
@@ -68,7 +72,10 @@ export const driveListQuery = pageQuery.extend({
 })
 
 export const deleteDriveQuery = z.strictObject({
-  objects: z.enum(['delete']).optional().meta({ description: '`delete`: also what a managed drive holds; otherwise one that holds anything stays.' }),
+  objects: z
+    .enum(['delete'])
+    .optional()
+    .meta({ description: '`delete`: also what a managed drive holds; otherwise one that holds anything stays.' }),
 })
 
 const cell = z

@@ -43,7 +43,12 @@ const use = {
   requires: z.array(z.enum(REQUIREMENTS)),
   onConflict: z.enum(['fail', 'replace', 'keep']),
   outputs: z
-    .object({ include: z.array(z.string()), exclude: z.array(z.string()), when: z.enum(['success', 'always', 'failure']), intervalSeconds: z.int().nullable() })
+    .object({
+      include: z.array(z.string()),
+      exclude: z.array(z.string()),
+      when: z.enum(['success', 'always', 'failure']),
+      intervalSeconds: z.int().nullable(),
+    })
     .meta({ id: 'Outputs', description: 'What is taken out of the mount, and when.' }),
   options: z.record(z.string(), z.string()),
   allowNested: z.boolean(),
@@ -94,11 +99,15 @@ const tmpfsPlan = z
 const strings = z.record(z.string(), z.string())
 
 const OTHER_PLANS = [
-  z.object({ via: z.literal('reference'), path }).meta({ id: 'ReferencePlan', description: 'Not in the file system: a reference and a token in BERTH_DRIVES.' }),
+  z
+    .object({ via: z.literal('reference'), path })
+    .meta({ id: 'ReferencePlan', description: 'Not in the file system: a reference and a token in BERTH_DRIVES.' }),
   z
     .object({ via: z.literal('staged'), path, readOnly, direction: z.enum(['in', 'out', 'in_out']), cache: z.boolean() })
     .meta({ id: 'StagedPlan', description: 'A directory of the attempt, filled before the start, taken out after the end, or both.' }),
-  z.object({ via: z.literal('scratch'), path, sizeMiB: z.int().nullable() }).meta({ id: 'ScratchPlan', description: 'An empty directory.' }),
+  z
+    .object({ via: z.literal('scratch'), path, sizeMiB: z.int().nullable() })
+    .meta({ id: 'ScratchPlan', description: 'An empty directory.' }),
   z
     .object({ via: z.literal('drive_directory'), driveId: z.string(), subPath: z.string(), path, readOnly })
     .meta({ id: 'DriveDirectoryPlan', description: 'The live directory of a managed drive.' }),
@@ -106,19 +115,49 @@ const OTHER_PLANS = [
     .object({ via: z.literal('nfs'), server: z.string(), export: z.string(), options: z.array(z.string()), path, readOnly })
     .meta({ id: 'NfsPlan', description: 'An NFS export.' }),
   z
-    .object({ via: z.literal('rclone_volume'), bucketPath: z.string(), cacheMode: z.enum(['off', 'writes', 'full']), cacheMiB: z.int().nullable(), options: strings, path, readOnly })
+    .object({
+      via: z.literal('rclone_volume'),
+      bucketPath: z.string(),
+      cacheMode: z.enum(['off', 'writes', 'full']),
+      cacheMiB: z.int().nullable(),
+      options: strings,
+      path,
+      readOnly,
+    })
     .meta({ id: 'RclonePlan', description: 'A bucket through an rclone volume driver.' }),
   z
     .object({ via: z.literal('claim'), claimName: z.string(), subPath: z.string(), path, readOnly })
     .meta({ id: 'ClaimPlan', description: 'A persistent volume claim.' }),
   z
-    .object({ via: z.literal('csi'), driver: z.string(), volumeHandle: z.string(), attributes: strings, mountOptions: z.array(z.string()), path, readOnly })
+    .object({
+      via: z.literal('csi'),
+      driver: z.string(),
+      volumeHandle: z.string(),
+      attributes: strings,
+      mountOptions: z.array(z.string()),
+      path,
+      readOnly,
+    })
     .meta({ id: 'CsiPlan', description: 'A volume of a CSI driver.' }),
   z
-    .object({ via: z.literal('efs'), fileSystemId: z.string(), accessPointId: z.string().nullable(), rootDirectory: z.string(), path, readOnly })
+    .object({
+      via: z.literal('efs'),
+      fileSystemId: z.string(),
+      accessPointId: z.string().nullable(),
+      rootDirectory: z.string(),
+      path,
+      readOnly,
+    })
     .meta({ id: 'EfsPlan', description: 'An EFS file system.' }),
   z
-    .object({ via: z.literal('s3files'), fileSystemArn: z.string(), accessPointArn: z.string().nullable(), rootDirectory: z.string(), path, readOnly })
+    .object({
+      via: z.literal('s3files'),
+      fileSystemArn: z.string(),
+      accessPointArn: z.string().nullable(),
+      rootDirectory: z.string(),
+      path,
+      readOnly,
+    })
     .meta({ id: 'S3FilesPlan', description: 'An S3 Files file system.' }),
 ] as const
 
@@ -128,7 +167,22 @@ const mountPlan = z
 
 /** Ways to make a mount. */
 export const mountVia = z
-  .enum(['named_volume', 'host_path', 'device', 'tmpfs', 'reference', 'staged', 'scratch', 'drive_directory', 'nfs', 'rclone_volume', 'claim', 'csi', 'efs', 's3files'])
+  .enum([
+    'named_volume',
+    'host_path',
+    'device',
+    'tmpfs',
+    'reference',
+    'staged',
+    'scratch',
+    'drive_directory',
+    'nfs',
+    'rclone_volume',
+    'claim',
+    'csi',
+    'efs',
+    's3files',
+  ])
   .meta({ id: 'MountVia', description: 'A way to make a mount.' })
 
 const candidate = z
@@ -161,7 +215,10 @@ const snapshot = z
     source: driveSource,
     credentials,
   })
-  .meta({ id: 'DriveSnapshot', description: 'A drive as it was when the job was submitted; id, name and version are null for one that is not registered.' })
+  .meta({
+    id: 'DriveSnapshot',
+    description: 'A drive as it was when the job was submitted; id, name and version are null for one that is not registered.',
+  })
 
 /** How one mount was made real. */
 export const resolution = z
@@ -176,7 +233,7 @@ export const resolution = z
     warnings: z.array(z.string()).meta({ description: 'What was weakened, or could surprise.' }),
   })
   .meta({
-  id: 'Resolution',
-  description: 'How one mount of one role was made real, and what else was considered.',
-  examples: [EXAMPLE_RESOLUTION],
-})
+    id: 'Resolution',
+    description: 'How one mount of one role was made real, and what else was considered.',
+    examples: [EXAMPLE_RESOLUTION],
+  })

@@ -23,7 +23,9 @@ export const objectList = z
   })
   .meta({ id: 'DriveObjectPage', description: 'A page of objects, in the order of their paths.' })
 
-export const archiveResult = z.object({ objects: z.int(), bytes: z.int() }).meta({ id: 'ArchiveResult', description: 'What has become visible.' })
+export const archiveResult = z
+  .object({ objects: z.int(), bytes: z.int() })
+  .meta({ id: 'ArchiveResult', description: 'What has become visible.' })
 
 export const presigned = z
   .object({ url: z.string(), method: z.string(), expiresAt: time })
@@ -46,9 +48,13 @@ export const driveEvent = z
   })
   .meta({ id: 'DriveEvent', description: 'A recorded change of the objects of a drive.' })
 
-export const driveEvents = z.object({ items: z.array(driveEvent) }).meta({ id: 'DriveEvents', description: 'Events in order. For the next page give the last `sequence` as `after`.' })
+export const driveEvents = z
+  .object({ items: z.array(driveEvent) })
+  .meta({ id: 'DriveEvents', description: 'Events in order. For the next page give the last `sequence` as `after`.' })
 
-export const objectParams = driveParams.extend({ '*': z.string().meta({ description: 'Path of the object, with `/` between its parts.', examples: ['train/0001.tar'] }) })
+export const objectParams = driveParams.extend({
+  '*': z.string().meta({ description: 'Path of the object, with `/` between its parts.', examples: ['train/0001.tar'] }),
+})
 
 const component = word(255).optional().meta({ description: 'Whose object, on a drive that belongs to its producers.' })
 const prefix = word(1024).optional().meta({ description: 'Only what lies below it; for archives without a slash at its end.' })
@@ -75,15 +81,24 @@ export const archiveQuery = z.strictObject({ prefix })
 export const putArchiveQuery = z.strictObject({
   prefix,
   component,
-  onConflict: z.enum(['fail', 'replace', 'keep']).optional().meta({ description: 'For what is there already; `replace` if it is left out.' }),
+  onConflict: z
+    .enum(['fail', 'replace', 'keep'])
+    .optional()
+    .meta({ description: 'For what is there already; `replace` if it is left out.' }),
 })
 
 export const putObjectHeaders = z.looseObject({
   'if-match': z.string().optional().meta({ description: 'Only if the object is still this version.' }),
   'if-none-match': z.string().optional().meta({ description: '`*`: only if there is none yet.' }),
-  'content-digest': z.string().optional().meta({ description: '`sha-256=:base64:`; the object is stored only if its bytes hash to it (RFC 9530).' }),
+  'content-digest': z
+    .string()
+    .optional()
+    .meta({ description: '`sha-256=:base64:`; the object is stored only if its bytes hash to it (RFC 9530).' }),
 })
 export const getObjectHeaders = z.looseObject({
-  range: z.string().optional().meta({ description: 'One range of bytes.', examples: ['bytes=0-1023'] }),
+  range: z
+    .string()
+    .optional()
+    .meta({ description: 'One range of bytes.', examples: ['bytes=0-1023'] }),
   'if-none-match': z.string().optional().meta({ description: 'ETag that you have already: 304 if it is still that.' }),
 })

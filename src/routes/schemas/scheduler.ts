@@ -13,7 +13,11 @@ const capabilities = z
     driveDirectories: z.boolean().meta({ description: 'Whether the live directory of a managed drive can be mounted.' }),
     csiDrivers: z.array(z.string()).meta({ description: 'CSI drivers of the cluster.' }),
     hostMounts: z
-      .array(z.object({ source: z.string(), hostPath: z.string(), readOnly: z.boolean() }).meta({ id: 'HostMount', description: 'What the operator has mounted on every machine.' }))
+      .array(
+        z
+          .object({ source: z.string(), hostPath: z.string(), readOnly: z.boolean() })
+          .meta({ id: 'HostMount', description: 'What the operator has mounted on every machine.' }),
+      )
       .meta({ description: 'Storage that is mounted already on the machines of the scheduler.' }),
     bindRoots: z
       .array(

@@ -85,7 +85,10 @@ export interface VolumeMount {
   readonly Source?: string
   readonly Target: string
   readonly ReadOnly: boolean
-  readonly VolumeOptions?: { readonly NoCopy?: true; readonly DriverConfig?: { readonly Name: string; readonly Options: Readonly<Record<string, string>> } }
+  readonly VolumeOptions?: {
+    readonly NoCopy?: true
+    readonly DriverConfig?: { readonly Name: string; readonly Options: Readonly<Record<string, string>> }
+  }
 }
 
 export interface DockerDevice {

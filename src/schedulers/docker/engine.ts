@@ -148,7 +148,16 @@ function dial(docker: Docker, request: EngineRequest & { readonly isStream: bool
     file?.once('error', (error) => reject(new EngineError(error.message, { statusCode: null, code: 'UPLOAD' })))
     const options = { _query: query, _body: body }
     const statusCodes = { 200: true, 201: true, 204: true, 304: true }
-    const dialed = { path: `${path}?`, method, options, isStream, statusCodes, abortSignal: signal, authconfig: credentials, ...(file && { file }) }
+    const dialed = {
+      path: `${path}?`,
+      method,
+      options,
+      isStream,
+      statusCodes,
+      abortSignal: signal,
+      authconfig: credentials,
+      ...(file && { file }),
+    }
     docker.modem.dial(dialed, (error: unknown, answer: unknown) => {
       signal.removeEventListener('abort', stopped)
       if (error) reject(toEngineError(error))

@@ -16,7 +16,10 @@ const filling = new Map<string, Promise<void>>()
  * that a crash has cut off: volumes cannot be renamed, nor labelled later.
  */
 export async function ensureCached(submission: Submission, tree: StagedTree, fill: (volume: string) => Promise<void>): Promise<string> {
-  const { engine, native: { installation } } = submission
+  const {
+    engine,
+    native: { installation },
+  } = submission
   const volume = `berth-${installation}-cache-${tree.version.slice(0, 32)}`
   const key = `${engine.host} ${volume}`
   while (!(await isCached(submission, volume))) {
@@ -48,7 +51,11 @@ interface Making {
 
 /** A container of a fixed name, which never starts, keeps workers of other processes away meanwhile. */
 async function make(submission: Submission, { volume, tree, fill }: Making): Promise<void> {
-  const { engine, native, context: { signal } } = submission
+  const {
+    engine,
+    native,
+    context: { signal },
+  } = submission
   const lock = lockOf(volume)
   if (!(await takeLock(submission, lock))) {
     await sleep(LOOK_MS, undefined, { signal })
@@ -98,7 +105,12 @@ async function evict({ engine, native, context: { signal }, stageCacheBytes }: S
   for (const { Name, Labels } of marks) {
     if (total <= stageCacheBytes) return
     const volume = Name.replace(/-whole$/, '')
-    const users = await engine.call<unknown[]>({ method: 'GET', path: '/containers/json', query: { all: true, filters: { volume: [volume] } }, signal })
+    const users = await engine.call<unknown[]>({
+      method: 'GET',
+      path: '/containers/json',
+      query: { all: true, filters: { volume: [volume] } },
+      signal,
+    })
     if (users.length > 0) continue
     await engine.call({ method: 'DELETE', path: `/volumes/${Name}`, signal }).catch(() => undefined)
     await engine.call({ method: 'DELETE', path: `/volumes/${volume}`, signal }).catch(() => undefined)

@@ -54,17 +54,24 @@ export async function stageMounts(submission: Submission, container: DockerConta
   }
 }
 
-async function openTree({ context, maxStageBytes }: Submission, { role, index }: DockerContainer, { path }: StagedMount): Promise<StagedTree> {
+async function openTree(
+  { context, maxStageBytes }: Submission,
+  { role, index }: DockerContainer,
+  { path }: StagedMount,
+): Promise<StagedTree> {
   const tree = await context.staging.open({ role, index, path }, context.signal)
   if (maxStageBytes === null || tree.totalBytes <= maxStageBytes) return tree
-  const words = `${path}: ${tree.totalBytes} bytes are to be copied, and this scheduler copies ${maxStageBytes} at most: mount a part, or mount it live`
+  const words = `${path}: ${tree.totalBytes} bytes are to be copied, and this scheduler copies ${maxStageBytes} at most: mount ` +
+    `a part, or mount it live`
   throw new SchedulerError('rejected', words, { failure: 'mount_failed' })
 }
 
 async function ownVolumes({ engine, context }: Submission, name: string): Promise<Map<string, string>> {
   const request = { method: 'GET', path: `/containers/${name}/json`, signal: context.signal } as const
   const { Mounts } = await engine.call<{ Mounts: readonly { Type: string; Name?: string; Destination: string }[] }>(request)
-  return new Map(Mounts.flatMap(({ Type, Name, Destination }) => (Type === 'volume' && Name !== undefined ? [[Destination, Name] as const] : [])))
+  return new Map(
+    Mounts.flatMap(({ Type, Name, Destination }) => (Type === 'volume' && Name !== undefined ? [[Destination, Name] as const] : [])),
+  )
 }
 
 interface Filling {
@@ -84,7 +91,14 @@ async function fill(submission: Submission, { container, volume, tree, mount }: 
   await deleteContainer(engine, helper, context.signal)
   assertClaimed(context.signal)
   crashPoint('docker.stage.before')
-  await engine.call({ method: 'POST', path: '/containers/create', query: { name: helper }, body: helperBody(container, volume), signal: context.signal, deadlineMs: 120_000 })
+  await engine.call({
+    method: 'POST',
+    path: '/containers/create',
+    query: { name: helper },
+    body: helperBody(container, volume),
+    signal: context.signal,
+    deadlineMs: 120_000,
+  })
   try {
     await upload(submission, { helper, tree, mount, user: container.create.User })
     crashPoint('docker.stage.after')
@@ -121,17 +135,22 @@ async function upload({ engine, context, figures }: Submission, { helper, tree, 
   const onFile = (size: number): void => {
     figures.bytes += size
     figures.files += 1
-    context.progress({ reason: 'staging', detail: `${mount.path}: ${figures.bytes} of ${figures.totalBytes} bytes`, figures: { ...figures } })
+    context.progress({
+      reason: 'staging',
+      detail: `${mount.path}: ${figures.bytes} of ${figures.totalBytes} bytes`,
+      figures: { ...figures },
+    })
   }
   const body = archiveOf(tree, { uid: Number(uid), gid: Number(gid), shared: !mount.readOnly, signal: context.signal, onFile })
-  let failure: unknown
-  body.once('error', (error) => (failure = error))
+  let failure: Error | undefined
+  body.once('error', (error: Error) => (failure = error))
   try {
     await engine.upload({ method: 'PUT', path: `/containers/${helper}/archive`, query: { path: FILLED }, signal: context.signal }, body)
   } catch (error) {
     if (failure !== undefined) throw failure
     // 500 with a full disk, the only way in which an archive that is ours fails.
-    if (statusOf(error) === 500) throw new SchedulerError('rejected', `${mount.path}: ${String((error as Error).message)}`, { cause: error, failure: 'mount_failed' })
+    if (statusOf(error) === 500)
+      throw new SchedulerError('rejected', `${mount.path}: ${String((error as Error).message)}`, { cause: error, failure: 'mount_failed' })
     throw error
   }
 }

@@ -33,7 +33,8 @@ async function fill(archive: ReturnType<typeof pack>, files: readonly StagedFile
   for (const name of directoriesOf(files)) archive.entry({ name, type: 'directory', mode: shared ? 0o777 : 0o755, ...owner })
   const ahead: Promise<Readable>[] = []
   for (const [index, file] of files.entries()) {
-    for (let next = index + ahead.length; next < Math.min(index + OPEN_AHEAD, files.length); next += 1) ahead.push(opened(files[next], signal))
+    for (let next = index + ahead.length; next < Math.min(index + OPEN_AHEAD, files.length); next += 1)
+      ahead.push(opened(files[next], signal))
     const body = await ahead.shift()
     if (body === undefined) throw new Error('a file was not opened')
     await pipeline(body, archive.entry({ name: file.path, size: file.size, mode: shared ? 0o666 : 0o644, ...owner }))

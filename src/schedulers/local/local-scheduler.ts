@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import type { BindRoot, Capabilities } from '../../domain/capabilities.ts'
 import { slug } from '../../domain/names.ts'
 import { SchedulerError } from '../scheduler.ts'
-import type { Scheduler } from '../scheduler.ts'
+import type { CollectedFile, MountPlace, Scheduler } from '../scheduler.ts'
 import { cancelAttempt } from './cancel-attempt.ts'
 import { detectCgroups } from './cgroups.ts'
 import type { Cgroups } from './cgroups.ts'
@@ -47,9 +47,8 @@ export interface LocalSchedulerOptions {
  * files below `root`; workers of one root must share its machine and its process table.
  */
 export function createLocalScheduler(options: LocalSchedulerOptions): Scheduler<LocalRequest> {
-  const { root, installation, isolation } = options
-  const cgroups = detectCgroups(installation)
-  const { driveRoot } = options
+  const { root, isolation, driveRoot } = options
+  const cgroups = detectCgroups(options.installation)
   const cache = { directory: cacheFolder(root), maxBytes: options.stageCacheBytes }
   const place = { ...options, cgroups, cache, hidden: [...new Set([root, ...(options.hidden ?? [])])] }
   const ready = (): Promise<void> => guarded('making the data folder of the local scheduler', () => makeFolders(root, isolation))
@@ -63,26 +62,14 @@ export function createLocalScheduler(options: LocalSchedulerOptions): Scheduler<
     },
     observe: async function* (signal) {
       await ready()
-      try {
-        yield* observeAttempts(place, signal)
-      } catch (error) {
-        throw toSchedulerError(error, 'looking at the attempts')
-      }
+      yield* explained('looking at the attempts', observeAttempts(place, signal))
     },
-    logs: async function* ({ attemptId }, wanted, signal) {
-      try {
-        yield* readLogs(join(attemptFolder(root, attemptId), `${slug(wanted.role, 100)}-${wanted.index}`), wanted, signal)
-      } catch (error) {
-        throw toSchedulerError(error, `reading the output of ${wanted.role}/${wanted.index}`)
-      }
-    },
-    collect: async function* ({ attemptId }, { role, index, path }, signal) {
-      try {
-        yield* collectFiles(ownMountFolder(join(attemptFolder(root, attemptId), `${slug(role, 100)}-${index}`), path), signal)
-      } catch (error) {
-        throw toSchedulerError(error, `reading the files of ${role}/${index}`)
-      }
-    },
+    logs: ({ attemptId }, wanted, signal) =>
+      explained(
+        `reading the output of ${wanted.role}/${wanted.index}`,
+        readLogs(join(attemptFolder(root, attemptId), `${slug(wanted.role, 100)}-${wanted.index}`), wanted, signal),
+      ),
+    collect: ({ attemptId }, mount, signal) => collect(attemptFolder(root, attemptId), mount, signal),
     cancel: async (handle, signal) => {
       await ready()
       await guarded(`ending ${handle.attemptId}`, () => cancelAttempt(place, handle, signal))
@@ -92,6 +79,19 @@ export function createLocalScheduler(options: LocalSchedulerOptions): Scheduler<
       await guarded(`removing ${attemptId}`, () => removeAttempt(place, attemptId, signal))
     },
     health: () => guarded('looking at the local scheduler', () => describeHealth(options, cgroups)),
+  }
+}
+
+const collect = (attempt: string, { role, index, path }: MountPlace, signal: AbortSignal): AsyncIterable<CollectedFile> => {
+  const folder = ownMountFolder(join(attempt, `${slug(role, 100)}-${index}`), path)
+  return explained(`reading the files of ${role}/${index}`, collectFiles(folder, signal))
+}
+
+async function* explained<T>(doing: string, source: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* source
+  } catch (error) {
+    throw toSchedulerError(error, doing)
   }
 }
 

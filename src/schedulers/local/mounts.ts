@@ -59,7 +59,9 @@ export function localMount(plan: MountPlan, place: MountPlace): LocalMount[] {
     case 'tmpfs':
       return [{ kind: 'tmpfs', path: plan.path, sizeMiB: plan.sizeMiB, readOnly: plan.readOnly }]
     case 'scratch':
-      return [{ kind: 'own', source: ownMountFolder(place.folder, plan.path), path: plan.path, readOnly: false, direction: null, cache: false }]
+      return [
+        { kind: 'own', source: ownMountFolder(place.folder, plan.path), path: plan.path, readOnly: false, direction: null, cache: false },
+      ]
     case 'staged': {
       const { path, readOnly, direction, cache } = plan
       return [{ kind: 'own', source: ownMountFolder(place.folder, path), path, readOnly, direction, cache }]
@@ -67,7 +69,9 @@ export function localMount(plan: MountPlan, place: MountPlace): LocalMount[] {
     case 'drive_directory': {
       if (place.driveRoot === null) throw refusal(`${plan.path}: managed drives are not on this machine`)
       const root = join(place.driveRoot, plan.driveId, 'data')
-      return [{ kind: 'drive', root, source: plan.subPath === '' ? root : `${root}/${plan.subPath}`, path: plan.path, readOnly: plan.readOnly }]
+      return [
+        { kind: 'drive', root, source: plan.subPath === '' ? root : `${root}/${plan.subPath}`, path: plan.path, readOnly: plan.readOnly },
+      ]
     }
     default:
       throw refusal(`${plan.path}: a local job cannot be given a mount by ${plan.via}`)

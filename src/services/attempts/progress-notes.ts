@@ -26,7 +26,11 @@ export function progressNotes(
 }
 
 /** The state may have moved on by then, which is fine. */
-async function store(deps: ServiceDeps, states: readonly JobState[], change: ProgressNote & { attemptId: string; epoch: number }): Promise<void> {
+async function store(
+  deps: ServiceDeps,
+  states: readonly JobState[],
+  change: ProgressNote & { attemptId: string; epoch: number },
+): Promise<void> {
   try {
     for (const state of states) if (await noteProgress(deps, state, change)) return
   } catch (error) {

@@ -9,7 +9,11 @@ import type { ServiceDeps } from '../service-deps.ts'
  *
  * @throws StoreError `access_denied`: the secret is gone, or the operator does not lend the worker's own
  */
-export async function credentialsOf(deps: ServiceDeps, project: string, drive: DriveSnapshot): Promise<StoreCredentials | 'ambient' | null> {
+export async function credentialsOf(
+  deps: ServiceDeps,
+  project: string,
+  drive: DriveSnapshot,
+): Promise<StoreCredentials | 'ambient' | null> {
   const { credentials } = drive
   if (credentials === null || credentials.method === 'none') return null
   if (credentials.method === 'ambient') {

@@ -22,11 +22,16 @@ export interface Deletion {
  */
 export async function deleteDrive(deps: ServiceDeps, project: string, { from, withObjects }: Deletion): Promise<void> {
   const { rows } = await deps.pool.query<{ id: string }>(USERS, [project, from.id])
-  if (rows.length > 0) throw new Problem('drive_in_use', `These jobs use the drive \`${from.name}\`: ${rows.map(({ id }) => id).join(', ')}.`)
+  if (rows.length > 0)
+    throw new Problem('drive_in_use', `These jobs use the drive \`${from.name}\`: ${rows.map(({ id }) => id).join(', ')}.`)
   if (from.kind === 'managed' && !withObjects && (await holdsObjects(deps, from))) {
     throw new Problem('drive_not_empty', `The drive \`${from.name}\` holds objects. Say objects=delete to delete them with it.`)
   }
-  const { numDeletedRows } = await deps.db.deleteFrom('drive').where('id', '=', from.id).where('version', '=', from.version).executeTakeFirst()
+  const { numDeletedRows } = await deps.db
+    .deleteFrom('drive')
+    .where('id', '=', from.id)
+    .where('version', '=', from.version)
+    .executeTakeFirst()
   if (numDeletedRows === 0n) throw new Problem('precondition_failed', `The drive \`${from.name}\` has changed since you read it.`)
   await deps.db.deleteFrom('drive_event').where('drive_id', '=', from.id).execute()
   if (from.kind === 'managed') await deps.stores.forget(from.id)

@@ -32,19 +32,46 @@ async function takeCheck(deps: ServiceDeps): Promise<string | null> {
 }
 
 async function tryDrive(deps: ServiceDeps, driveId: string, stop: AbortSignal): Promise<void> {
-  const row = await deps.db.selectFrom('drive').select([...DRIVE_COLUMNS, 'project_id']).where('id', '=', driveId).executeTakeFirst()
+  const row = await deps.db
+    .selectFrom('drive')
+    .select([...DRIVE_COLUMNS, 'project_id'])
+    .where('id', '=', driveId)
+    .executeTakeFirst()
   if (!row) return
-  const checked = await findings(deps, { drive: driveOfRow(row), project: row.project_id }, AbortSignal.any([stop, AbortSignal.timeout(CHECK_MS)]))
-  await deps.db.updateTable('drive').set({ checked: JSON.stringify(checked) }).where('id', '=', driveId).execute()
+  const checked = await findings(
+    deps,
+    { drive: driveOfRow(row), project: row.project_id },
+    AbortSignal.any([stop, AbortSignal.timeout(CHECK_MS)]),
+  )
+  await deps.db
+    .updateTable('drive')
+    .set({ checked: JSON.stringify(checked) })
+    .where('id', '=', driveId)
+    .execute()
   deps.signals.notify(`drive:${driveId}`)
 }
 
-async function findings(deps: ServiceDeps, { drive, project }: { drive: Drive; project: string }, signal: AbortSignal): Promise<DriveCheck> {
-  const found = { ok: false, at: new Date().toISOString(), list: false, read: null, write: null, objects: 0, largestBytes: 0, complete: false, error: null }
+async function findings(
+  deps: ServiceDeps,
+  { drive, project }: { drive: Drive; project: string },
+  signal: AbortSignal,
+): Promise<DriveCheck> {
+  const found = {
+    ok: false,
+    at: new Date().toISOString(),
+    list: false,
+    read: null,
+    write: null,
+    objects: 0,
+    largestBytes: 0,
+    complete: false,
+    error: null,
+  }
   let done: DriveCheck = found
   try {
     const store = deps.stores.open(snapshotOf(drive), await credentialsOf(deps, project, snapshotOf(drive)))
-    if (store === null) return { ...found, error: { code: 'not_reachable', detail: `a drive of kind ${drive.source.kind} can only be tried by a job` } }
+    if (store === null)
+      return { ...found, error: { code: 'not_reachable', detail: `a drive of kind ${drive.source.kind} can only be tried by a job` } }
     const counted = await count(store, signal)
     done = { ...found, list: true, ...counted.figures }
     if (counted.first !== null) done = { ...done, read: await readsOne(store, counted.first, signal) }

@@ -35,7 +35,11 @@ export async function admitJob(deps: ServiceDeps, project: string, request: JobR
   }
   const others = [...deps.schedulers].map(([name, { kind, capabilities }]) => ({ name, kind, capabilities }))
   const { kind, capabilities } = scheduler
-  const admitted = admit(spec, { name: spec.scheduler, kind, capabilities }, { mountPointers, others, drives: await findDrives(deps, project, spec) })
+  const admitted = admit(
+    spec,
+    { name: spec.scheduler, kind, capabilities },
+    { mountPointers, others, drives: await findDrives(deps, project, spec) },
+  )
   if (!admitted.ok) {
     throw new Problem('job_refused', `the scheduler ${spec.scheduler} cannot run this job as asked`, {
       errors: placed(admitted.faults),

@@ -34,7 +34,12 @@ interface EventRow {
   readonly seq: number
   readonly type: string
   readonly attempt: number
-  readonly data: { readonly state: JobState; readonly reason: string | null; readonly detail: string | null; readonly figures?: StagingFigures }
+  readonly data: {
+    readonly state: JobState
+    readonly reason: string | null
+    readonly detail: string | null
+    readonly figures?: StagingFigures
+  }
   readonly at: Date
 }
 

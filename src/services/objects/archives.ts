@@ -35,7 +35,11 @@ export async function getArchive(deps: ServiceDeps, name: DriveName, { prefix, s
   return archive as unknown as Readable
 }
 
-async function fill(archive: ReturnType<typeof pack>, { store }: OpenDrive, { root, signal }: { root: string; signal: AbortSignal }): Promise<void> {
+async function fill(
+  archive: ReturnType<typeof pack>,
+  { store }: OpenDrive,
+  { root, signal }: { root: string; signal: AbortSignal },
+): Promise<void> {
   let after: string | null = null
   do {
     const page = await store.list({ prefix: root, delimiter: null, after, limit: PAGE, signal })

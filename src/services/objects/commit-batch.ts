@@ -72,18 +72,23 @@ async function refuseOverQuota(deps: ServiceDeps, { id, source }: DriveSnapshot,
   const all = [...sizes.values()]
   const bytes = (rows[0]?.bytes ?? 0) + sum(all.map(({ size, old }) => size - (old ?? 0)))
   const objects = (rows[0]?.objects ?? 0) + all.filter(({ old }) => old === null).length
-  if (source.maxBytes !== null && bytes > source.maxBytes) throw new StoreError('too_large', `the drive would hold ${bytes} of ${source.maxBytes} bytes`)
+  if (source.maxBytes !== null && bytes > source.maxBytes)
+    throw new StoreError('too_large', `the drive would hold ${bytes} of ${source.maxBytes} bytes`)
   if (source.maxObjects !== null && objects > source.maxObjects) {
     throw new StoreError('too_large', `the drive would hold ${objects} of ${source.maxObjects} objects`)
   }
 }
 
-const isRefusal = (error: unknown): boolean => error instanceof StoreError && (error.kind === 'precondition_failed' || error.kind === 'conflict')
+const isRefusal = (error: unknown): boolean =>
+  error instanceof StoreError && (error.kind === 'precondition_failed' || error.kind === 'conflict')
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
 
 /** Finishes commits of a drive that were interrupted, so that nobody sees half of one. */
-export async function finishCommits(deps: ServiceDeps, { drive, store, signal }: Pick<Commit, 'drive' | 'store' | 'signal'>): Promise<void> {
+export async function finishCommits(
+  deps: ServiceDeps,
+  { drive, store, signal }: Pick<Commit, 'drive' | 'store' | 'signal'>,
+): Promise<void> {
   const { rows } = await deps.pool.query<{ id: string; on_conflict: Commit['onConflict'] }>({
     name: 'pending_commits',
     text: 'SELECT id, on_conflict FROM drive_commit WHERE drive_id = $1 ORDER BY created_at',

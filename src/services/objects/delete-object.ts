@@ -28,8 +28,15 @@ export async function deleteObject(deps: ServiceDeps, name: DriveName, unwanted:
       await opened.store.remove(object.key, { signal, ...(ifMatch !== undefined && { ifMatch }) })
       return recordDeletion(deps, opened, { path, component: objectViewOf(opened.drive, object).component, bytes: object.size, objects: 1 })
     }
-    const below = await opened.store.list({ prefix: `${keyToWrite(opened.drive, unwanted)}/`, delimiter: null, after: null, limit: 1, signal })
-    if (below.objects.length > 0) throw new Problem('prefix_not_empty', `There are objects below \`${path}\`. Say recursive=true to delete them all.`)
+    const below = await opened.store.list({
+      prefix: `${keyToWrite(opened.drive, unwanted)}/`,
+      delimiter: null,
+      after: null,
+      limit: 1,
+      signal,
+    })
+    if (below.objects.length > 0)
+      throw new Problem('prefix_not_empty', `There are objects below \`${path}\`. Say recursive=true to delete them all.`)
     if (!missingOk) throw new Problem('not_found', `There is no object \`${path}\` on the drive \`${name.name}\`.`)
   })
 }
@@ -51,7 +58,8 @@ async function deleteBelow(deps: ServiceDeps, opened: OpenDrive, { signal, ...un
     for (const object of page.objects) await remove(object)
     if (page.objects.length === 0) break
   }
-  if (objects === 0 && !unwanted.missingOk) throw new Problem('not_found', `There is nothing at \`${unwanted.path}\` on the drive \`${drive.name}\`.`)
+  if (objects === 0 && !unwanted.missingOk)
+    throw new Problem('not_found', `There is nothing at \`${unwanted.path}\` on the drive \`${drive.name}\`.`)
   if (objects > 0) await recordDeletion(deps, opened, { path: unwanted.path, component: unwanted.component ?? null, bytes, objects })
 }
 

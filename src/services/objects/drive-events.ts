@@ -15,7 +15,11 @@ const POLL_MS = 5_000
 const PAGE = 200
 
 /** Events after a sequence number, oldest first. @throws Problem `not_found` */
-export async function listDriveEvents(deps: ServiceDeps, name: DriveName, { after, limit }: { after: number; limit: number }): Promise<{ items: DriveEvent[] }> {
+export async function listDriveEvents(
+  deps: ServiceDeps,
+  name: DriveName,
+  { after, limit }: { after: number; limit: number },
+): Promise<{ items: DriveEvent[] }> {
   const drive = await findDrive(deps, name)
   return { items: await eventsAfter(deps, drive.id, { after, limit }) }
 }

@@ -24,14 +24,20 @@ export interface Listing {
 }
 
 /** A page of what lies below a prefix; nothing there is an empty page. @throws Problem `malformed_request` */
-export async function listObjects(deps: ServiceDeps, name: DriveName, { prefix, recursive, component, limit, cursor, signal }: Listing): Promise<ObjectList> {
+export async function listObjects(
+  deps: ServiceDeps,
+  name: DriveName,
+  { prefix, recursive, component, limit, cursor, signal }: Listing,
+): Promise<ObjectList> {
   const flaw = prefix === '' ? null : objectKeyFlaw(prefix.replace(/\/$/, ''))
   if (flaw !== null) throw new Problem('malformed_request', `The prefix ${flaw.detail}.`, { errors: [{ pointer: '?prefix', ...flaw }] })
   const list = { list: 'objects', ...name, prefix, recursive, component }
   const after = readCursor(cursor, list)
   const { drive, store } = await openObjects(deps, name, 'read', signal)
   const own = component === undefined ? '' : `${component}/`
-  const page = await withStoreProblems(() => store.list({ prefix: `${own}${prefix}`, delimiter: recursive ? null : '/', after, limit, signal }))
+  const page = await withStoreProblems(() =>
+    store.list({ prefix: `${own}${prefix}`, delimiter: recursive ? null : '/', after, limit, signal }),
+  )
   return {
     items: page.objects.map((object) => objectViewOf(drive, object)),
     prefixes: page.prefixes.map((each) => each.slice(own.length)),

@@ -18,7 +18,8 @@ export const isByComponent = ({ source }: Drive): boolean => source.kind === 'ma
 export function keyToWrite(drive: Drive, { path, component }: ObjectName): string {
   const key = checkedKey(path)
   if (!isByComponent(drive)) return key
-  if (component === undefined) throw new Problem('producer_required', `Objects of \`${drive.name}\` belong to their producers: say which by ?component=.`)
+  if (component === undefined)
+    throw new Problem('producer_required', `Objects of \`${drive.name}\` belong to their producers: say which by ?component=.`)
   return checkedKey(`${component}/${key}`)
 }
 

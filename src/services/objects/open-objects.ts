@@ -18,10 +18,18 @@ export interface OpenDrive {
  *
  * @throws Problem `not_found`, `operation_unsupported` for a kind without objects, `access_denied` for what the drive does not allow
  */
-export async function openObjects(deps: ServiceDeps, name: DriveName, need: 'read' | 'create' | 'change', signal: AbortSignal): Promise<OpenDrive> {
+export async function openObjects(
+  deps: ServiceDeps,
+  name: DriveName,
+  need: 'read' | 'create' | 'change',
+  signal: AbortSignal,
+): Promise<OpenDrive> {
   const drive = await findDrive(deps, name)
   if (!ALLOWED[need].includes(drive.access)) {
-    throw new Problem('access_denied', `The drive \`${drive.name}\` allows ${drive.access} and no more; that needs ${need === 'change' ? 'rw' : 'create or rw'}.`)
+    throw new Problem(
+      'access_denied',
+      `The drive \`${drive.name}\` allows ${drive.access} and no more; that needs ${need === 'change' ? 'rw' : 'create or rw'}.`,
+    )
   }
   return withStoreProblems(async () => {
     const store = deps.stores.open(snapshotOf(drive), await credentialsOf(deps, name.project, snapshotOf(drive)))

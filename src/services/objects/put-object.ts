@@ -32,7 +32,8 @@ export async function putObject(deps: ServiceDeps, name: DriveName, object: NewO
   return withStoreProblems(async () => {
     const old = await store.head(key, object.signal)
     const maxBytes = await bytesLeft(deps, opened, old?.size ?? null)
-    if (object.size !== undefined && object.size > maxBytes) throw quotaExceeded(drive.name, `it takes ${object.size} bytes, and ${maxBytes} are left`)
+    if (object.size !== undefined && object.size > maxBytes)
+      throw quotaExceeded(drive.name, `it takes ${object.size} bytes, and ${maxBytes} are left`)
     const condition: WriteCondition | undefined = drive.access === 'create' ? { kind: 'never' } : object.condition
     const { contentType, sha256, signal } = object
     const info = await store
@@ -44,7 +45,9 @@ export async function putObject(deps: ServiceDeps, name: DriveName, object: NewO
         ...(Number.isFinite(maxBytes) && { maxBytes }),
       })
       .catch((error: unknown) => {
-        throw error instanceof StoreError && error.kind === 'too_large' ? quotaExceeded(drive.name, `only ${maxBytes} bytes are left`) : error
+        throw error instanceof StoreError && error.kind === 'too_large'
+          ? quotaExceeded(drive.name, `only ${maxBytes} bytes are left`)
+          : error
       })
     const view = objectViewOf(drive, info)
     const { path, component, size, etag } = view

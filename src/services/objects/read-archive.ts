@@ -27,18 +27,21 @@ export async function readArchive(body: Readable, reader: ArchiveReader): Promis
   const headers = headerGauge()
   archive.on('entry', (header, content, next) => {
     headers.enter()
-    take(header, { content: content as unknown as Readable, seen, reader })
-      .then(() => {
+    take(header, { content: content as unknown as Readable, seen, reader }).then(
+      () => {
         headers.leave()
-        next()
-      })
-      .catch((error: unknown) => archive.destroy(error instanceof Error ? error : new Error(String(error))))
+        setImmediate(next)
+      },
+      (error: unknown) => archive.destroy(error instanceof Error ? error : new Error(String(error))),
+    )
   })
   try {
     await pipeline(body, headers.stream, archive, { signal: reader.signal })
   } catch (error) {
     if (error instanceof Problem || (error instanceof Error && error.name === 'StoreError')) throw error
-    throw new Problem('bad_archive', `The archive cannot be read to its end: ${error instanceof Error ? error.message : String(error)}.`, { cause: error })
+    throw new Problem('bad_archive', `The archive cannot be read to its end: ${error instanceof Error ? error.message : String(error)}.`, {
+      cause: error,
+    })
   }
 }
 
@@ -51,7 +54,8 @@ interface Taking {
 async function take({ name, type }: Header, { content, seen, reader }: Taking): Promise<void> {
   const path = name.replace(/^(\.\/)+/, '').replace(/\/$/, '')
   const isRoot = path === '' || path === '.'
-  if (type !== 'file' && type !== 'directory') throw refused(name, `is a ${type ?? 'thing of unknown type'}: only files and directories are taken`)
+  if (type !== 'file' && type !== 'directory')
+    throw refused(name, `is a ${type ?? 'thing of unknown type'}: only files and directories are taken`)
   const flaw = isRoot ? null : objectKeyFlaw(path)
   if (flaw !== null) throw new Problem('bad_archive', `An entry ${flaw.detail}.`)
   if (type === 'directory') {

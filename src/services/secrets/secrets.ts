@@ -37,7 +37,12 @@ export async function createSecret(deps: ServiceDeps, { project, name, value }: 
 
 /** @throws Problem `not_found` */
 export async function getSecret(deps: ServiceDeps, { project, name }: Named): Promise<SecretView> {
-  const row = await deps.db.selectFrom('secret').select(COLUMNS).where('project_id', '=', project).where('name', '=', name).executeTakeFirst()
+  const row = await deps.db
+    .selectFrom('secret')
+    .select(COLUMNS)
+    .where('project_id', '=', project)
+    .where('name', '=', name)
+    .executeTakeFirst()
   if (!row) throw new Problem('not_found', `There is no secret \`${name}\`.`)
   return viewOf(row)
 }
@@ -51,7 +56,10 @@ export async function listSecrets(
   const after = readCursor(cursor, list)
   let query = deps.db.selectFrom('secret').select(COLUMNS).where('project_id', '=', project)
   if (after !== null) query = query.where('name', '>', after)
-  const rows = await query.orderBy('name').limit(limit + 1).execute()
+  const rows = await query
+    .orderBy('name')
+    .limit(limit + 1)
+    .execute()
   const items = rows.slice(0, limit).map(viewOf)
   return { items, nextCursor: rows.length > limit ? pageAfter(items.at(-1)?.name, list) : null }
 }
@@ -61,7 +69,12 @@ export async function changeSecret(
   deps: ServiceDeps,
   { project, name, value, from }: Named & { value: SecretValue; from: SecretView },
 ): Promise<SecretView> {
-  const current = await deps.db.selectFrom('secret').select('id').where('project_id', '=', project).where('name', '=', name).executeTakeFirst()
+  const current = await deps.db
+    .selectFrom('secret')
+    .select('id')
+    .where('project_id', '=', project)
+    .where('name', '=', name)
+    .executeTakeFirst()
   if (!current) throw new Problem('not_found', `There is no secret \`${name}\`.`)
   const version = from.version + 1
   const row = await deps.db
@@ -84,7 +97,8 @@ export async function deleteSecret(deps: ServiceDeps, { project, name }: Named):
     [project, name],
   )
   const drives = rows[0]?.drives ?? []
-  if (drives.length > 0) throw new Problem('secret_in_use', `These drives name the secret \`${name}\`: ${drives.join(', ')}. Change them first.`)
+  if (drives.length > 0)
+    throw new Problem('secret_in_use', `These drives name the secret \`${name}\`: ${drives.join(', ')}. Change them first.`)
 }
 
 function sealedColumns(deps: ServiceDeps, id: string, { version, value }: { version: number; value: SecretValue }) {

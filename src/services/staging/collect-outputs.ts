@@ -61,7 +61,11 @@ export async function collectOutputs(deps: ServiceDeps, step: Step, mounts: read
   }
 }
 
-async function* copyOut({ claim, scheduler, signal }: Step, mount: StagedMount, batch: ReturnType<ObjectStore['batch']>): AsyncGenerator<number> {
+async function* copyOut(
+  { claim, scheduler, signal }: Step,
+  mount: StagedMount,
+  batch: ReturnType<ObjectStore['batch']>,
+): AsyncGenerator<number> {
   const handle = { attemptId: claim.attemptId, graceSeconds: claim.spec.graceSeconds }
   const isOutput = outputFilter(mount.use.outputs)
   const prefix = prefixOf(claim.jobId, mount)

@@ -27,7 +27,11 @@ export function stagedMounts(claim: Claim): StagedMount[] {
   })
 }
 
-function mountOf({ jobId, number }: Claim, { role, path, mount, plan, drive }: Resolution, { index, id }: { index: number; id: string }): StagedMount {
+function mountOf(
+  { jobId, number }: Claim,
+  { role, path, mount, plan, drive }: Resolution,
+  { index, id }: { index: number; id: string },
+): StagedMount {
   if (!isUse(mount) || plan.via !== 'staged' || drive === null) throw new Error(`the staged mount ${path} of ${role} has no drive`)
   const subPath = expandMacros(mount.subPath, { job_id: jobId, attempt: number, role, replica: index })
   return { place: { role, index, path: plan.path }, plan, use: mount, drive, subPath, id }

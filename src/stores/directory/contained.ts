@@ -50,4 +50,5 @@ async function openPart(path: string, missing: 'make' | 'null'): Promise<FileHan
 }
 
 /** `ENOENT` and the like; empty for what is no system error. */
-export const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '')
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''

@@ -49,13 +49,22 @@ export function directoryBatch(folders: DriveFolders, id: string): ObjectBatch {
   }
 }
 
-const isMarked = (mark: string): Promise<boolean> => access(mark).then(() => true, () => false)
+const isMarked = (mark: string): Promise<boolean> =>
+  access(mark).then(
+    () => true,
+    () => false,
+  )
 
-async function refuseObstacles(folders: DriveFolders, objects: readonly ObjectInfo[], onConflict: 'fail' | 'replace' | 'keep'): Promise<void> {
+async function refuseObstacles(
+  folders: DriveFolders,
+  objects: readonly ObjectInfo[],
+  onConflict: 'fail' | 'replace' | 'keep',
+): Promise<void> {
   const inTheWay: string[] = []
   for (const { key } of objects) {
     const obstacle = await obstacleAt(folders, key)
-    if (obstacle === 'conflict') throw new StoreError('conflict', `"${key}" cannot be put there: an object lies where a directory must be, or the other way round`)
+    if (obstacle === 'conflict')
+      throw new StoreError('conflict', `"${key}" cannot be put there: an object lies where a directory must be, or the other way round`)
     if (obstacle === 'object' && onConflict === 'fail') inTheWay.push(key)
   }
   if (inTheWay.length === 0) return
@@ -64,7 +73,11 @@ async function refuseObstacles(folders: DriveFolders, objects: readonly ObjectIn
 }
 
 /** False where an object that is there was to be kept. */
-async function move(folders: DriveFolders, { own, object }: { own: DriveFolders; object: ObjectInfo }, onConflict: 'fail' | 'replace' | 'keep'): Promise<boolean> {
+async function move(
+  folders: DriveFolders,
+  { own, object }: { own: DriveFolders; object: ObjectInfo },
+  onConflict: 'fail' | 'replace' | 'keep',
+): Promise<boolean> {
   const file = join(own.data, object.key)
   return withKeyLocked(folders, object.key, async () => {
     if (onConflict === 'keep' && (await obstacleAt(folders, object.key)) !== null) return false

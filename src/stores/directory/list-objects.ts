@@ -23,7 +23,8 @@ export async function listObjects(root: string, options: ListOptions): Promise<O
 
 /** Every object below a directory. */
 export async function* everyObject(root: string, signal: AbortSignal): AsyncGenerator<ObjectInfo> {
-  for await (const found of walk(root, { prefix: '', delimiter: null, after: null, limit: Infinity, signal })) if ('info' in found) yield found.info
+  for await (const found of walk(root, { prefix: '', delimiter: null, after: null, limit: Infinity, signal }))
+    if ('info' in found) yield found.info
 }
 
 async function* walk(root: string, options: ListOptions): AsyncGenerator<Found> {
@@ -34,7 +35,11 @@ async function* walk(root: string, options: ListOptions): AsyncGenerator<Found> 
 
 /** @param path of the directory, from the root on, ending in `/` unless it is the root */
 async function* walkDirectory(root: string, path: string, options: ListOptions): AsyncGenerator<Found> {
-  const handle = await openDirectory(root, path.split('/').filter((part) => part !== ''), 'null').catch(() => null)
+  const handle = await openDirectory(
+    root,
+    path.split('/').filter((part) => part !== ''),
+    'null',
+  ).catch(() => null)
   if (handle === null) return
   try {
     for (const entry of sorted(await readdir(inside(handle, '.'), { withFileTypes: true }))) {
@@ -50,7 +55,11 @@ async function* walkDirectory(root: string, path: string, options: ListOptions):
   }
 }
 
-async function* objectAt(directory: FileHandle, { key, name }: { key: string; name: string }, { after }: ListOptions): AsyncGenerator<Found> {
+async function* objectAt(
+  directory: FileHandle,
+  { key, name }: { key: string; name: string },
+  { after }: ListOptions,
+): AsyncGenerator<Found> {
   if (after !== null && compare(key, after) <= 0) return
   const stats = await lstat(inside(directory, name), { bigint: true }).catch(() => null)
   if (stats?.isFile() === true) yield { key, info: briefInfo(key, stats) }

@@ -76,4 +76,5 @@ export async function writeMeta(folders: DriveFolders, { key, etag }: { key: str
   await rename(draft, metaFile(folders, key, etag))
 }
 
-export const removeMeta = (folders: DriveFolders, key: string, etag: string): Promise<void> => rm(metaFile(folders, key, etag), { force: true })
+export const removeMeta = (folders: DriveFolders, key: string, etag: string): Promise<void> =>
+  rm(metaFile(folders, key, etag), { force: true })

@@ -5,7 +5,11 @@ import { split, type DriveFolders } from './drive-folders.ts'
 import { etagOf, openObject, removeMeta } from './object-file.ts'
 
 /** Makes a whole file visible under a key, under the key's lock. The file is moved. @throws StoreError `precondition_failed`, `conflict` */
-export async function placeObject(folders: DriveFolders, { key, file }: { key: string; file: string }, condition: WriteCondition | undefined): Promise<void> {
+export async function placeObject(
+  folders: DriveFolders,
+  { key, file }: { key: string; file: string },
+  condition: WriteCondition | undefined,
+): Promise<void> {
   const { parts, name } = split(key)
   const directory = await openDirectory(folders.data, parts, 'make')
   if (directory === null) throw new Error('a directory that was made is gone')

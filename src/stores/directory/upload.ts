@@ -24,9 +24,14 @@ export async function receive(folders: DriveFolders, body: Readable, options: Om
   const handle = await open(path, 'wx', 0o666)
   try {
     const hash = createHash('sha256')
-    await pipeline(body, gauge(hash, options.maxBytes ?? Infinity), handle.createWriteStream({ autoClose: false, highWaterMark: 1024 * 1024 }), {
-      signal: options.signal,
-    })
+    await pipeline(
+      body,
+      gauge(hash, options.maxBytes ?? Infinity),
+      handle.createWriteStream({ autoClose: false, highWaterMark: 1024 * 1024 }),
+      {
+        signal: options.signal,
+      },
+    )
     const sha256 = hash.digest('hex')
     if (options.sha256 !== undefined && options.sha256 !== sha256) {
       throw new StoreError('digest_mismatch', `the bytes hash to sha-256 ${sha256}, not to ${options.sha256}`)

@@ -32,12 +32,19 @@ export function httpStore(files: readonly HttpFile[], options: HttpOptions): Obj
     head: async (key, signal) => (sorted.some(({ path }) => path === key) ? head(find(key), signal) : null),
     async read(key, { range, signal }) {
       const file = find(key)
-      const answer = await follow(file.url, { ...options, method: 'GET', signal, ...(range && { range: `bytes=${range.start}-${range.end}` }) })
+      const answer = await follow(file.url, {
+        ...options,
+        method: 'GET',
+        signal,
+        ...(range && { range: `bytes=${range.start}-${range.end}` }),
+      })
       if (range !== undefined && answer.statusCode !== 206) throw new StoreError('unavailable', 'the server cannot give a part of the file')
       return { info: infoOf(file, answer), body: range === undefined ? answer.pipe(verifying(file, answer)) : answer }
     },
     async list({ prefix, after, limit, signal }) {
-      const wanted = sorted.filter(({ path }) => path.startsWith(prefix) && (after === null || Buffer.compare(Buffer.from(path), Buffer.from(after)) > 0))
+      const wanted = sorted.filter(
+        ({ path }) => path.startsWith(prefix) && (after === null || Buffer.compare(Buffer.from(path), Buffer.from(after)) > 0),
+      )
       const page = wanted.slice(0, limit)
       const objects = await Promise.all(page.map((file) => head(file, signal)))
       return { objects, prefixes: [], next: wanted.length > limit ? (page.at(-1)?.path ?? null) : null }
@@ -77,14 +84,17 @@ async function follow(address: string, asking: Asking, redirects = 0): Promise<I
   }
   if (statusCode === 200 || statusCode === 206) return answer
   answer.resume()
-  const kind = statusCode === 404 || statusCode === 410 ? 'not_found' : statusCode === 401 || statusCode === 403 ? 'access_denied' : 'unavailable'
+  const kind =
+    statusCode === 404 || statusCode === 410 ? 'not_found' : statusCode === 401 || statusCode === 403 ? 'access_denied' : 'unavailable'
   throw new StoreError(kind, `${url.host} answered ${statusCode}`)
 }
 
 function ask(url: URL, { method, range, allowPrivate, signal }: Asking): Promise<IncomingMessage> {
   const host = url.hostname.replace(/^\[|\]$/g, '')
-  if (!/^https?:$/.test(url.protocol) || url.username !== '') throw new StoreError('access_denied', 'only http and https without a user name are asked')
-  if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host)) throw new StoreError('access_denied', `${host} is not an address of the open internet`)
+  if (!/^https?:$/.test(url.protocol) || url.username !== '')
+    throw new StoreError('access_denied', 'only http and https without a user name are asked')
+  if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host))
+    throw new StoreError('access_denied', `${host} is not an address of the open internet`)
   const request = url.protocol === 'https:' ? requestHttps : requestHttp
   return new Promise((resolve, reject) => {
     const sent = request(url, {
@@ -96,7 +106,9 @@ function ask(url: URL, { method, range, allowPrivate, signal }: Asking): Promise
     })
     sent.once('response', resolve)
     sent.once('timeout', () => sent.destroy(new StoreError('unavailable', `${url.host} did not answer in time`)))
-    sent.once('error', (error) => reject(error instanceof StoreError ? error : new StoreError('unavailable', error.message, { cause: error })))
+    sent.once('error', (error) =>
+      reject(error instanceof StoreError ? error : new StoreError('unavailable', error.message, { cause: error })),
+    )
     sent.end()
   })
 }

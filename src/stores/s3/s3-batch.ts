@@ -31,12 +31,20 @@ export function s3Batch(place: S3Place, id: string): ObjectBatch {
         await copy({ from: own, to: place }, object.key, signal)
         placed.push(object)
       }
-      await deleteAll(own, all.map(({ key }) => key), signal)
+      await deleteAll(
+        own,
+        all.map(({ key }) => key),
+        signal,
+      )
       await deleteAll(marks, ['committing'], signal)
       return placed
     },
     async abandon(signal) {
-      await deleteAll(own, (await everyKey(own, signal)).map(({ key }) => key), signal)
+      await deleteAll(
+        own,
+        (await everyKey(own, signal)).map(({ key }) => key),
+        signal,
+      )
     },
   }
 }
@@ -71,8 +79,10 @@ async function copy({ from, to }: { from: S3Place; to: S3Place }, key: string, s
 export async function deleteAll({ client, bucket, prefix }: S3Place, keys: readonly string[], signal: AbortSignal): Promise<void> {
   for (let from = 0; from < keys.length; from += PAGE) {
     const Objects = keys.slice(from, from + PAGE).map((key) => ({ Key: `${prefix}${key}` }))
-    await client.send(new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects, Quiet: true } }), { abortSignal: signal }).catch((error: unknown) => {
-      throw toStoreError(error)
-    })
+    await client
+      .send(new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects, Quiet: true } }), { abortSignal: signal })
+      .catch((error: unknown) => {
+        throw toStoreError(error)
+      })
   }
 }

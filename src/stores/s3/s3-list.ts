@@ -10,7 +10,10 @@ const MOST_KEYS = 1000
 const AFTER_ALL = '\u{10FFFF}'
 
 /** A page of a bucket's keys below the drive's prefix, without what Berth keeps there. */
-export async function listKeys({ client, bucket, prefix }: S3Place, { prefix: below, delimiter, after, limit, signal }: ListOptions): Promise<ObjectPage> {
+export async function listKeys(
+  { client, bucket, prefix }: S3Place,
+  { prefix: below, delimiter, after, limit, signal }: ListOptions,
+): Promise<ObjectPage> {
   const command = new ListObjectsV2Command({
     Bucket: bucket,
     Prefix: `${prefix}${below}`,
@@ -31,7 +34,10 @@ export async function listKeys({ client, bucket, prefix }: S3Place, { prefix: be
     sha256: null,
   }))
   const prefixes = (answer.CommonPrefixes ?? []).map(({ Prefix }) => own(Prefix))
-  const last = [all.at(-1)?.key, prefixes.length > 0 ? `${prefixes.at(-1)}${AFTER_ALL}` : undefined].filter((key) => key !== undefined).sort(byBytes).at(-1)
+  const last = [all.at(-1)?.key, prefixes.length > 0 ? `${prefixes.at(-1)}${AFTER_ALL}` : undefined]
+    .filter((key) => key !== undefined)
+    .sort(byBytes)
+    .at(-1)
   const isOurs = (key: string): boolean => key.startsWith(`${RESERVED}/`)
   return {
     objects: all.filter(({ key }) => !isOurs(key) && key !== '' && !key.endsWith('/')),

@@ -15,7 +15,9 @@ export function s3Store(place: S3Place): ObjectStore {
     head: (key, signal) => headObject(place, key, signal),
     async read(key, { range, ifMatch, signal }: ReadOptions) {
       const Range = range && `bytes=${range.start}-${range.end}`
-      const answer = await client.send(new GetObjectCommand({ ...at(key), Range, IfMatch: ifMatch }), { abortSignal: signal }).catch(rethrow)
+      const answer = await client
+        .send(new GetObjectCommand({ ...at(key), Range, IfMatch: ifMatch }), { abortSignal: signal })
+        .catch(rethrow)
       const size = Number(answer.ContentRange?.split('/')[1] ?? answer.ContentLength ?? 0)
       return { info: infoOf(key, { ...answer, ContentLength: size }), body: explainedBody(answer.Body as Readable, signal) }
     },
@@ -30,7 +32,9 @@ export function s3Store(place: S3Place): ObjectStore {
     list: (options) => listKeys(place, options),
     batch: (id) => s3Batch(place, id),
     presign: (key, { method, expiresInSeconds }) =>
-      getSignedUrl(client, method === 'GET' ? new GetObjectCommand(at(key)) : new PutObjectCommand(at(key)), { expiresIn: expiresInSeconds }),
+      getSignedUrl(client, method === 'GET' ? new GetObjectCommand(at(key)) : new PutObjectCommand(at(key)), {
+        expiresIn: expiresInSeconds,
+      }),
   }
 }
 

@@ -39,7 +39,11 @@ describe.skipIf(requirePostgres().missing)('job definitions', () => {
     await create('elsewhere', aJob({ scheduler: 'nowhere' }))
     const problem = problemOf(await api.call('POST', '/v1/jobs', { body: { definition: 'elsewhere' } }))
     expect(problem.errors).toEqual([
-      expect.objectContaining({ pointer: '/definition', code: 'unknown_scheduler', detail: expect.stringContaining('at /scheduler') as string }),
+      expect.objectContaining({
+        pointer: '/definition',
+        code: 'unknown_scheduler',
+        detail: expect.stringContaining('at /scheduler') as string,
+      }),
     ])
   })
 

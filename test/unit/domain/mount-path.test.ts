@@ -116,7 +116,9 @@ describe('mounts of one role', () => {
       {
         path: ['mounts', 1],
         code: 'nested_path',
-        detail: '"/a/b/c" lies inside "/a", another mount of the role: put them side by side, or say allowNested on a drive that is the outer one',
+        detail:
+          '"/a/b/c" lies inside "/a", another mount of the role: put them side by side, or say allowNested on a drive that is ' +
+            'the outer one',
       },
     ])
   })

@@ -71,7 +71,10 @@ describe.skipIf(daemon.missing)('the rename fence', () => {
   test('completes what an earlier claim began: the replica that is missing is made', async () => {
     const volume = tested.newVolume()
     const spec = jobs.shell('echo $BERTH_REPLICA >> /truth/starts', { mounts: [volumeAt(volume, '/truth')], replicas: 2 })
-    const { network, containers: [first] } = renderAttempt(spec)
+    const {
+      network,
+      containers: [first],
+    } = renderAttempt(spec)
     if (first === undefined) throw new Error('nothing rendered')
     await tested.engine.call({ method: 'POST', path: '/networks/create', body: network ?? {}, signal })
     await tested.create(first)
@@ -83,7 +86,16 @@ describe.skipIf(daemon.missing)('the rename fence', () => {
 
   test('starts a job once when two claims of two workers race', { timeout: 60_000 }, async () => {
     const { installation } = tested
-    const other = createDockerScheduler({ installation, host: daemon.host, bindRoots: [], devices: [], registries: {}, driveRoot: null, maxStageBytes: null, stageCacheBytes: 1e9 })
+    const other = createDockerScheduler({
+      installation,
+      host: daemon.host,
+      bindRoots: [],
+      devices: [],
+      registries: {},
+      driveRoot: null,
+      maxStageBytes: null,
+      stageCacheBytes: 1e9,
+    })
     for (let round = 0; round < 6; round++) {
       const volume = tested.newVolume()
       const spec = noting(volume)
@@ -99,7 +111,16 @@ describe.skipIf(daemon.missing)('the rename fence', () => {
 
   test('makes one network when two submits race', async () => {
     const { installation } = tested
-    const other = createDockerScheduler({ installation, host: daemon.host, bindRoots: [], devices: [], registries: {}, driveRoot: null, maxStageBytes: null, stageCacheBytes: 1e9 })
+    const other = createDockerScheduler({
+      installation,
+      host: daemon.host,
+      bindRoots: [],
+      devices: [],
+      registries: {},
+      driveRoot: null,
+      maxStageBytes: null,
+      stageCacheBytes: 1e9,
+    })
     for (let round = 0; round < 4; round++) {
       const before = await tested.leftovers()
       const spec = jobs.shell('true', { replicas: 2 })

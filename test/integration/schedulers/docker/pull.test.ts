@@ -57,17 +57,22 @@ describe.skipIf(daemon.missing || missing)('an image that is not there', () => {
     await engine.call({ method: 'DELETE', path: `/images/${name}`, signal })
   }
 
-  test('is refused without credentials, in the daemon\'s own words', async () => {
+  test("is refused without credentials, in the daemon's own words", async () => {
     const jobs = new BenchOfJobs(tested, image)
     await expect(jobs.submit(jobs.shell('true'))).rejects.toMatchObject({
-      kind: 'rejected', failure: 'image_pull_failed', message: expect.stringMatching(/no basic auth credentials|unauthorized/) as string,
+      kind: 'rejected',
+      failure: 'image_pull_failed',
+      message: expect.stringMatching(/no basic auth credentials|unauthorized/) as string,
     })
   })
 
   test('is refused with wrong credentials, which the refusal does not tell', async () => {
     const wrong = createDockerUnderTest(daemon.host, { registries: { [host]: { username: 'berth', password: 'hunter2' } } })
     const jobs = new BenchOfJobs(wrong, image)
-    const error = await jobs.submit(jobs.shell('true')).then(() => null, (caught: unknown) => caught)
+    const error = await jobs.submit(jobs.shell('true')).then(
+      () => null,
+      (caught: unknown) => caught,
+    )
     expect(error).toMatchObject({ kind: 'rejected', failure: 'image_pull_failed' })
     expect(JSON.stringify(error) + String(error)).not.toContain('hunter2')
   })
@@ -83,7 +88,11 @@ describe.skipIf(daemon.missing || missing)('an image that is not there', () => {
     const jobs = new BenchOfJobs(known, image)
     const progress: SubmitProgress[] = []
     const submit = (spec = jobs.shell('ls -l /payload')): Promise<void> =>
-      known.scheduler.submit(known.scheduler.render(spec), { signal, staging: NOTHING_STAGED, progress: (step) => void progress.push(step) })
+      known.scheduler.submit(known.scheduler.render(spec), {
+        signal,
+        staging: NOTHING_STAGED,
+        progress: (step) => void progress.push(step),
+      })
     await submit(jobs.shell('true', { replicas: 2 }))
     expect(progress.every(({ reason }) => reason === 'image_pull')).toBe(true)
     expect(progress.some(({ detail }) => new RegExp(`^${image}: \\d+ of 2\\d MiB$`).test(detail))).toBe(true)

@@ -7,10 +7,16 @@ import { SchedulerError } from '../../../../src/schedulers/scheduler.ts'
 const answer = (statusCode: number): EngineError => new EngineError('no such image: 404 conflict', { statusCode, code: null })
 
 describe('an error of the daemon', () => {
-  test.each([[400, 'rejected'], [403, 'rejected'], [404, 'not_found'], [409, 'conflict'], [500, 'unavailable'], [503, 'unavailable']])(
-    'with status %i is %s, whatever its words', (statusCode, kind) => {
-      expect(toSchedulerError(answer(statusCode), 'unix:///x')).toMatchObject({ name: 'SchedulerError', kind })
-    })
+  test.each([
+    [400, 'rejected'],
+    [403, 'rejected'],
+    [404, 'not_found'],
+    [409, 'conflict'],
+    [500, 'unavailable'],
+    [503, 'unavailable'],
+  ])('with status %i is %s, whatever its words', (statusCode, kind) => {
+    expect(toSchedulerError(answer(statusCode), 'unix:///x')).toMatchObject({ name: 'SchedulerError', kind })
+  })
 
   test('that is one of ours already stays as it is', () => {
     const error = new SchedulerError('rejected', 'no', { failure: 'mount_failed' })
@@ -34,7 +40,16 @@ describe('an error of the daemon', () => {
 
 describe('a daemon that is not there', () => {
   const host = 'unix:///tmp/no/such/docker.sock'
-  const scheduler = createDockerScheduler({ installation: 'i', host, bindRoots: [], devices: [], registries: {}, driveRoot: null, maxStageBytes: null, stageCacheBytes: 1e9 })
+  const scheduler = createDockerScheduler({
+    installation: 'i',
+    host,
+    bindRoots: [],
+    devices: [],
+    registries: {},
+    driveRoot: null,
+    maxStageBytes: null,
+    stageCacheBytes: 1e9,
+  })
   const handle = { attemptId: 'att_x', graceSeconds: 1 }
   const { signal } = new AbortController()
   const unavailable = { kind: 'unavailable', message: expect.stringMatching(/start Docker/) as string }

@@ -13,7 +13,16 @@ export interface Order {
 
 const [point = '', text = ''] = process.argv.slice(2)
 const { root, installation, submit, cancel } = JSON.parse(text) as Order
-const scheduler = createLocalScheduler({ installation, root, isolation: 'bubblewrap', bindRoots: [], node: 'here', driveRoot: null, maxStageBytes: null, stageCacheBytes: 1e9 })
+const scheduler = createLocalScheduler({
+  installation,
+  root,
+  isolation: 'bubblewrap',
+  bindRoots: [],
+  node: 'here',
+  driveRoot: null,
+  maxStageBytes: null,
+  stageCacheBytes: 1e9,
+})
 const { signal } = new AbortController()
 armCrashPoint(point)
 try {

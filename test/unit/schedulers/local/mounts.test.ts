@@ -11,16 +11,21 @@ import { createLocalUnderTest } from '../../../support/local.ts'
 import type { LocalUnderTest } from '../../../support/local.ts'
 import { requireProgram, requireRoot } from '../../../support/requirements.ts'
 
-const unmet = requireProgram('bwrap').missing || await detectIsolation() === 'links'
+const unmet = requireProgram('bwrap').missing || (await detectIsolation()) === 'links'
 
 test('a link can only be had below /mnt/berth and to be written; a device never', () => {
   const refusal = expect.objectContaining({ kind: 'rejected', failure: 'mount_failed' }) as Error
-  const making = (plan: MountPlan, isolation: 'links' | 'bubblewrap' = 'links') => () => localMount(plan, { root: '/r', isolation, driveRoot: null, folder: '/r/x' })
+  const making =
+    (plan: MountPlan, isolation: 'links' | 'bubblewrap' = 'links') =>
+    () =>
+      localMount(plan, { root: '/r', isolation, driveRoot: null, folder: '/r/x' })
   expect(making(volumeAt('v', '/data'))).toThrow(refusal)
   expect(making(volumeAt('v', '/mnt/berth/v', true))).toThrow(refusal)
   expect(making({ via: 'tmpfs', path: '/mnt/berth/t', sizeMiB: null, readOnly: false })).toThrow(refusal)
   expect(making({ via: 'device', path: '/dev/fuse', hostPath: '/dev/fuse', permissions: 'r' }, 'bubblewrap')).toThrow(refusal)
-  expect(localMount(volumeAt('v', '/mnt/berth/v'), { root: '/r', isolation: 'links', driveRoot: null, folder: '/r/x' })).toMatchObject([{ source: '/r/volumes/v' }])
+  expect(localMount(volumeAt('v', '/mnt/berth/v'), { root: '/r', isolation: 'links', driveRoot: null, folder: '/r/x' })).toMatchObject([
+    { source: '/r/volumes/v' },
+  ])
 })
 
 describe.skipIf(unmet)('mounts of a local replica', () => {
@@ -39,8 +44,12 @@ describe.skipIf(unmet)('mounts of a local replica', () => {
     rmSync(home, { recursive: true })
   })
 
-  const bind = (source: string, path: string, readOnly = false): MountPlan =>
-    ({ via: 'host_path', hostPath: join(home, source), path, readOnly })
+  const bind = (source: string, path: string, readOnly = false): MountPlan => ({
+    via: 'host_path',
+    hostPath: join(home, source),
+    path,
+    readOnly,
+  })
 
   async function output(spec: AttemptSpec): Promise<string> {
     await jobs.complete(spec)
