@@ -45,7 +45,7 @@ async function* fileAt(address: string, path: string): AsyncGenerator<CollectedF
   try {
     const { size } = await handle.stat()
     // A file that grows is given as long as it was; one that shrinks ends earlier.
-    const body = handle.createReadStream({ autoClose: false, highWaterMark: 1024 * 1024, end: Math.max(0, size - 1) })
+    const body = handle.createReadStream({ highWaterMark: 1024 * 1024, end: Math.max(0, size - 1) })
     yield { kind: 'file', path, size, body }
     body.destroy()
   } finally {

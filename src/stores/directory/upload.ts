@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, open, rm } from 'node:fs/promises'
+import { mkdir, open, rm, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Transform, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -24,14 +24,10 @@ export async function receive(folders: DriveFolders, body: Readable, options: Om
   const handle = await open(path, 'wx', 0o666)
   try {
     const hash = createHash('sha256')
-    await pipeline(
-      body,
-      gauge(hash, options.maxBytes ?? Infinity),
-      handle.createWriteStream({ autoClose: false, highWaterMark: 1024 * 1024 }),
-      {
-        signal: options.signal,
-      },
-    )
+    const store = async (source: AsyncIterable<Buffer>): Promise<void> => {
+      for await (const chunk of source) await writeAll(handle, chunk)
+    }
+    await pipeline(body, gauge(hash, options.maxBytes ?? Infinity), store, { signal: options.signal })
     const sha256 = hash.digest('hex')
     if (options.sha256 !== undefined && options.sha256 !== sha256) {
       throw new StoreError('digest_mismatch', `the bytes hash to sha-256 ${sha256}, not to ${options.sha256}`)
@@ -46,6 +42,10 @@ export async function receive(folders: DriveFolders, body: Readable, options: Om
   } finally {
     await handle.close()
   }
+}
+
+async function writeAll(handle: FileHandle, chunk: Buffer): Promise<void> {
+  for (let at = 0; at < chunk.byteLength; ) at += (await handle.write(chunk, at)).bytesWritten
 }
 
 function gauge(hash: ReturnType<typeof createHash>, maxBytes: number): Transform {
