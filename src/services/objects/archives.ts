@@ -73,17 +73,19 @@ export async function putArchive(deps: ServiceDeps, name: DriveName, archive: Ne
   const batchId = newId('evt')
   const batch = store.batch(batchId)
   const placed: ObjectInfo[] = []
-  try {
-    await readArchive(body, {
-      signal,
-      file: async (path, content) => {
-        placed.push(await batch.write(checkedKey(root === '' ? path : `${root}/${path}`), content, { signal }))
-      },
-    })
-    const committed = await withStoreProblems(() => commitBatch(deps, { drive: snapshotOf(drive), store, batchId, onConflict, signal }))
-    return { objects: committed.length, bytes: committed.reduce((sum, { size }) => sum + size, 0) }
-  } catch (error) {
-    await batch.abandon(AbortSignal.timeout(30_000)).catch(() => undefined)
-    throw error
-  }
+  return withStoreProblems(async () => {
+    try {
+      await readArchive(body, {
+        signal,
+        file: async (path, content) => {
+          placed.push(await batch.write(checkedKey(root === '' ? path : `${root}/${path}`), content, { signal }))
+        },
+      })
+      const committed = await commitBatch(deps, { drive: snapshotOf(drive), store, batchId, onConflict, signal })
+      return { objects: committed.length, bytes: committed.reduce((sum, { size }) => sum + size, 0) }
+    } catch (error) {
+      await batch.abandon(AbortSignal.timeout(30_000)).catch(() => undefined)
+      throw error
+    }
+  })
 }

@@ -38,14 +38,14 @@ export async function receive(folders: DriveFolders, body: Readable, options: Om
     return { path, etag: etagOf(stats), size: Number(stats.size), sha256, modifiedAt: new Date(Number(stats.mtimeNs / 1_000_000n)) }
   } catch (error) {
     await rm(path, { force: true })
-    throw explained(error)
+    throw body.errored === null ? explained(error) : brokenOff(body.errored)
   } finally {
     await handle.close()
   }
 }
 
 async function writeAll(handle: FileHandle, chunk: Buffer): Promise<void> {
-  for (let at = 0; at < chunk.byteLength; ) at += (await handle.write(chunk, at)).bytesWritten
+  for (let at = 0; at < chunk.byteLength;) at += (await handle.write(chunk, at)).bytesWritten
 }
 
 function gauge(hash: ReturnType<typeof createHash>, maxBytes: number): Transform {
@@ -60,6 +60,12 @@ function gauge(hash: ReturnType<typeof createHash>, maxBytes: number): Transform
     },
   })
 }
+
+/** What a store or the domain says of a body it says itself; anything else is a connection that is gone. */
+const brokenOff = (error: Error): unknown =>
+  ['StoreError', 'Problem', 'SchedulerError'].includes(error.name)
+    ? error
+    : new StoreError('unavailable', 'the upload was cut off', { cause: error })
 
 function explained(error: unknown): unknown {
   if (error instanceof StoreError) return error
