@@ -34,6 +34,13 @@ export function requireRegistry(): Requirement & { readonly program: string } {
   return { program, missing: isMissing(program === '', 'a container registry', 'docker-registry is not installed') }
 }
 
+/** A real S3 server for tests, versitygw: path of the program. */
+export function requireS3Server(): Requirement & { readonly program: string } {
+  const program = process.env['BERTH_TEST_S3_SERVER'] ?? ''
+  const why = 'versitygw is not built: script/test does it where there is Go'
+  return { program, missing: isMissing(program === '', 'an S3 server', why) }
+}
+
 export function requireRoot(): Requirement {
   return { missing: isMissing(process.getuid?.() !== 0, 'root', 'the tests do not run as root') }
 }

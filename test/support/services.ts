@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { get } from 'node:http'
+import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { startTestPostgres } from './postgres.ts'
 import { startTestRedis } from './redis.ts'
@@ -12,10 +13,18 @@ export default async function startServices(): Promise<() => Promise<void>> {
   const stops = [await provide('BERTH_TEST_DATABASE_URL', startTestPostgres)]
   if (findProgram('redis-server') !== null) stops.push(await provide('BERTH_TEST_REDIS_URL', startTestRedis))
   await findDocker()
+  process.env['BERTH_TEST_S3_SERVER'] ||= builtS3Server()
   process.env['BERTH_TEST_REGISTRY'] ??= findProgram('docker-registry') ?? ''
   return async () => {
     await Promise.all(stops.map((stop) => stop()))
   }
+}
+
+/** Where script/test puts it; empty if it is not there. */
+function builtS3Server(): string {
+  const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache')
+  const program = join(cache, 'berth-test', 'versitygw-1.8.0', 'versitygw')
+  return existsSync(program) ? program : ''
 }
 
 interface Service {

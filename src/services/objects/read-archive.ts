@@ -26,6 +26,8 @@ export async function readArchive(body: Readable, reader: ArchiveReader): Promis
   const seen = new Set<string>()
   const headers = headerGauge()
   archive.on('entry', (header, content, next) => {
+    // What it broke of is told by the archive.
+    content.on('error', () => undefined)
     headers.enter()
     take(header, { content: content as unknown as Readable, seen, reader }).then(
       () => {

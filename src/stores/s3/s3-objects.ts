@@ -17,11 +17,17 @@ export interface S3Place {
 const PART_BYTES = 16 * 1024 * 1024
 const PARTS_AT_ONCE = 3
 
+/** The whole key of an object. Some servers resolve `..`, which would lead out of the prefix. @throws StoreError `not_found` */
+export function wholeKey({ prefix }: S3Place, key: string): string {
+  if (key.split('/').some((part) => part === '..' || part === '.')) throw new StoreError('not_found', `"${key}" can be no object`)
+  return `${prefix}${key}`
+}
+
 /** Null if there is none. @throws StoreError */
-export async function headObject({ client, bucket, prefix }: S3Place, key: string, signal: AbortSignal): Promise<ObjectInfo | null> {
+export async function headObject(place: S3Place, key: string, signal: AbortSignal): Promise<ObjectInfo | null> {
   try {
-    const command = new HeadObjectCommand({ Bucket: bucket, Key: `${prefix}${key}` })
-    return infoOf(key, await client.send(command, { abortSignal: signal }))
+    const command = new HeadObjectCommand({ Bucket: place.bucket, Key: wholeKey(place, key) })
+    return infoOf(key, await place.client.send(command, { abortSignal: signal }))
   } catch (error) {
     const explained = toStoreError(error)
     if (explained.kind === 'not_found') return null
@@ -60,7 +66,7 @@ export async function putObject(
     queueSize: PARTS_AT_ONCE,
     params: {
       Bucket: place.bucket,
-      Key: `${place.prefix}${key}`,
+      Key: wholeKey(place, key),
       Body: pipeline(body, gauge, () => undefined),
       ...(contentType !== undefined && { ContentType: contentType }),
       ...(sha256 !== undefined && { Metadata: { sha256 } }),

@@ -5,12 +5,12 @@ import { StoreError, type ObjectStore, type ReadOptions } from '../object-store.
 import { s3Batch } from './s3-batch.ts'
 import { toStoreError } from './s3-errors.ts'
 import { listKeys } from './s3-list.ts'
-import { headObject, infoOf, putObject, type S3Place } from './s3-objects.ts'
+import { headObject, infoOf, putObject, wholeKey, type S3Place } from './s3-objects.ts'
 
 /** A bucket, or what lies below a prefix of it, on AWS or a compatible server. */
 export function s3Store(place: S3Place): ObjectStore {
-  const { client, bucket, prefix } = place
-  const at = (key: string) => ({ Bucket: bucket, Key: `${prefix}${key}` })
+  const { client, bucket } = place
+  const at = (key: string) => ({ Bucket: bucket, Key: wholeKey(place, key) })
   return {
     head: (key, signal) => headObject(place, key, signal),
     async read(key, { range, ifMatch, signal }: ReadOptions) {
