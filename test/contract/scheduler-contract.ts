@@ -6,6 +6,7 @@ import { logsContract } from './logs-contract.ts'
 import { mountsContract } from './mounts-contract.ts'
 import { observeContract } from './observe-contract.ts'
 import type { SchedulerKindUnderTest, SchedulerUnderTest } from './scheduler-under-test.ts'
+import { stagingContract } from './staging-contract.ts'
 import { submitContract } from './submit-contract.ts'
 
 /** The promises of `Scheduler`, held against one kind: the same sentences for every kind. */
@@ -27,6 +28,7 @@ export function describeSchedulerContract(kind: SchedulerKindUnderTest): void {
     observeContract(context)
     logsContract(context)
     mountsContract(context)
+    stagingContract(context)
     cancelAndRemoveContract(context)
   })
 }

@@ -26,11 +26,11 @@ export function renderMounts(plans: readonly MountPlan[], settings: MountSetting
   return { ...(mounts.length > 0 && { Mounts: mounts }), ...(devices.length > 0 && { Devices: devices }) }
 }
 
-/** The mounts whose files are copied. */
+/** The mounts whose files are copied. The daemon has no read-only volume that is a container's own: such a copy is always a kept one. */
 export const stagedMounts = (plans: readonly MountPlan[]): StagedMount[] =>
   plans
     .flatMap((plan) => (plan.via === 'staged' ? [plan] : []))
-    .map(({ path, readOnly, direction, cache }, position) => ({ path, readOnly, direction, cache, position }))
+    .map(({ path, readOnly, direction, cache }, position) => ({ path, readOnly, direction, cache: cache || readOnly, position }))
 
 type DevicePlan = Extract<MountPlan, { via: 'device' }>
 
