@@ -1,7 +1,7 @@
 import type { Place } from '../support/places.ts'
 
 /** What happens to the job in whose course the process is to die. */
-export type Life = 'plain' | 'canceled' | 'taken_over'
+export type Life = 'plain' | 'canceled' | 'taken_over' | 'with_drives'
 
 export interface CrashCase {
   readonly place: Place
@@ -30,6 +30,8 @@ const OF_LOCAL = [
 ]
 const OF_LOCAL_STOP = ['local.cancel.before', 'local.cancel.after']
 
+const OF_OUTPUTS = ['outputs.copied.after', 'outputs.committed.after']
+
 const cases = (place: Place, life: Life, points: readonly string[]): CrashCase[] => points.map((point) => ({ place, point, life }))
 
 /** Every crash point that there is in src, on each kind of scheduler that passes it. */
@@ -37,6 +39,8 @@ export const CRASH_CASES: readonly CrashCase[] = [
   ...cases('docker', 'plain', [...OF_EVERY_JOB, ...OF_DOCKER]),
   ...cases('docker', 'canceled', [...OF_EVERY_STOP, ...OF_DOCKER_STOP]),
   ...cases('docker', 'taken_over', OF_DOCKER_TAKEOVER),
+  ...cases('docker', 'with_drives', ['docker.stage.before', 'docker.stage.after', ...OF_OUTPUTS]),
   ...cases('local', 'plain', [...OF_EVERY_JOB, ...OF_LOCAL]),
   ...cases('local', 'canceled', [...OF_EVERY_STOP, ...OF_LOCAL_STOP]),
+  ...cases('local', 'with_drives', ['local.stage.before', 'local.stage.after', ...OF_OUTPUTS]),
 ]

@@ -57,7 +57,18 @@ async function survive(relief: Relief, crash: CrashCase): Promise<void> {
   expect((await berth.starts(id)).sort()).toEqual(Array.from({ length: REPLICAS }, (_, index) => `1/main/${index}`))
   if (crash.life !== 'canceled') expect((await berth.client.log(id)).toString()).toBe('done\n'.repeat(REPLICAS))
   expect((await berth.client.request('GET', `/v1/jobs?name=${name}`)).body).toMatchObject({ items: [{ id }] })
+  if (crash.life === 'with_drives') expect(await outputsOf(relief, id)).toEqual({ [`${id}/0/out`]: name, [`${id}/1/out`]: name })
   expect(ms).toBeLessThan(TAKEOVER_MS)
+}
+
+/** What the job has put on the drive `out`, by path. */
+async function outputsOf({ berth }: Relief, id: string): Promise<Record<string, string>> {
+  const { body } = await berth.client.request('GET', `/v1/drives/out/objects?prefix=${id}/`)
+  const texts: Record<string, string> = {}
+  for (const { path } of (body as { items: { path: string }[] }).items) {
+    texts[path] = (await (await berth.client.open(`/v1/drives/out/objects/${path}`)).text()).trim()
+  }
+  return texts
 }
 
 interface NamedCase extends CrashCase {
@@ -85,7 +96,26 @@ async function dieIn(relief: Relief, point: string, crash: NamedCase): Promise<J
   return job
 }
 
-function submit({ berth }: Relief, { place, life, name }: NamedCase): Promise<JobView> {
+/** Its input is this job's alone, so that no copy of an earlier one will do. */
+async function prepareDrives({ berth }: Relief, name: string): Promise<object[]> {
+  for (const drive of ['in', 'out']) await berth.client.request('POST', '/v1/drives', { body: { name: drive, kind: 'managed' } })
+  await berth.client.open(`/v1/drives/in/objects/${name}/text`, { method: 'PUT', body: name })
+  return [
+    { type: 'drive', drive: 'in', path: '/in', mode: 'copy_in', subPath: name },
+    { type: 'drive', drive: 'out', path: '/out', mode: 'copy_out', subPath: '${job_id}/${replica}' },
+  ]
+}
+
+async function submit(relief: Relief, { place, life, name }: NamedCase): Promise<JobView> {
+  const { berth } = relief
+  if (life === 'with_drives') {
+    const mounts = await prepareDrives(relief, name)
+    const job = shellJob(berth, place, 'sleep 1; cp /in/text /out/out; echo done', { name, replicas: REPLICAS, graceSeconds: 1 }) as {
+      roles: { mounts: object[] }[]
+    }
+    job.roles[0]?.mounts.push(...mounts)
+    return berth.client.submit(job, { 'idempotency-key': name })
+  }
   const script = life === 'canceled' ? 'sleep 60' : 'sleep 1; echo done'
   return berth.client.submit(shellJob(berth, place, script, { name, replicas: REPLICAS, graceSeconds: 1 }), { 'idempotency-key': name })
 }

@@ -1,119 +1,112 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { randomBytes } from 'node:crypto'
 import type { StagedTree } from '../scheduler.ts'
 import { statusOf } from './engine.ts'
 import type { Submission } from './submission.ts'
 
-/** Label of the mark of a copy that is whole: the installation. Another one says how many bytes it takes. */
-const CACHE = 'berth.cache'
+/** Labels: the installation on every mark and every copy; of a mark also which copy it stands for, and its bytes. */
+const MARK = 'berth.cache.mark'
+const COPY = 'berth.cache.copy'
+const OF = 'berth.cache.of'
 const BYTES = 'berth.cache.bytes'
-const LOOK_MS = 250
 
-/** Copies under way in this process, by volume: two jobs that want the same wait for one. */
-const filling = new Map<string, Promise<void>>()
+/** Copies under way in this process, by mark: two jobs that want the same wait for one. */
+const underWay = new Map<string, Promise<string>>()
 
 /**
- * The volume with a copy of this tree, made if it is not there. The mark, a volume of its own, tells a whole copy from one
- * that a crash has cut off: volumes cannot be renamed, nor labelled later.
+ * The volume with a copy of this tree, made if it is not there. A mark, a volume of its own that is made after the copy
+ * is whole, names it: whoever makes the mark first has won, and what a crash has cut off has none.
  */
 export async function ensureCached(submission: Submission, tree: StagedTree, fill: (volume: string) => Promise<void>): Promise<string> {
-  const {
-    engine,
-    native: { installation },
-  } = submission
-  const volume = `berth-${installation}-cache-${tree.version.slice(0, 32)}`
-  const key = `${engine.host} ${volume}`
-  while (!(await isCached(submission, volume))) {
-    const before = filling.get(key)
-    if (before !== undefined) {
-      await before.catch(() => undefined)
-      continue
-    }
-    const work = make(submission, { volume, tree, fill })
-    filling.set(key, work)
-    await work.finally(() => filling.delete(key))
-  }
-  return volume
+  const { engine, native: { installation } } = submission
+  const mark = `berth-${installation}-cache-${tree.version.slice(0, 32)}`
+  const known = await markedCopy(submission, mark)
+  if (known !== null) return known
+  const key = `${engine.host} ${mark}`
+  const work = underWay.get(key) ?? make(submission, { mark, tree, fill }).finally(() => underWay.delete(key))
+  underWay.set(key, work)
+  return work
 }
 
-const markOf = (volume: string): string => `${volume}-whole`
-const lockOf = (volume: string): string => `${volume}-filling`
+/** Whether the copy is still marked. */
+export const isCached = async (submission: Submission, volume: string): Promise<boolean> =>
+  (await markedCopy(submission, volume.replace(/-[0-9a-f]{8}$/, ''))) === volume
 
-/** Whether the copy is whole. */
-export async function isCached({ engine, context }: Submission, volume: string): Promise<boolean> {
-  return (await engine.find({ method: 'GET', path: `/volumes/${markOf(volume)}`, signal: context.signal })) !== null
+async function markedCopy({ engine, context }: Submission, mark: string): Promise<string | null> {
+  const found = await engine.find<ListedVolume>({ method: 'GET', path: `/volumes/${mark}`, signal: context.signal })
+  return found?.Labels?.[OF] ?? null
 }
 
 interface Making {
-  readonly volume: string
+  readonly mark: string
   readonly tree: StagedTree
   readonly fill: (volume: string) => Promise<void>
 }
 
-/** A container of a fixed name, which never starts, keeps workers of other processes away meanwhile. */
-async function make(submission: Submission, { volume, tree, fill }: Making): Promise<void> {
-  const {
-    engine,
-    native,
-    context: { signal },
-  } = submission
-  const lock = lockOf(volume)
-  if (!(await takeLock(submission, lock))) {
-    await sleep(LOOK_MS, undefined, { signal })
-    return
-  }
+async function make(submission: Submission, { mark, tree, fill }: Making): Promise<string> {
+  const { native } = submission
+  const volume = `${mark}-${randomBytes(4).toString('hex')}`
+  await evict(submission, tree.totalBytes)
+  await createVolume(submission, volume, { [COPY]: native.installation })
   try {
-    if (await isCached(submission, volume)) return
-    await evict(submission, tree.totalBytes)
     await fill(volume)
-    const Labels = { [CACHE]: native.installation, [BYTES]: String(tree.totalBytes) }
-    await engine.call({ method: 'POST', path: '/volumes/create', body: { Name: markOf(volume), Labels }, signal })
-  } finally {
-    await engine.call({ method: 'DELETE', path: `/containers/${lock}`, signal: AbortSignal.timeout(30_000) }).catch(() => undefined)
+    await createVolume(submission, mark, { [MARK]: native.installation, [OF]: volume, [BYTES]: String(tree.totalBytes) })
+  } catch (error) {
+    await deleteVolume(submission, volume).catch(() => undefined)
+    throw error
   }
+  const winner = (await markedCopy(submission, mark)) ?? volume
+  if (winner !== volume) await deleteVolume(submission, volume)
+  return winner
 }
 
-/** Whoever has held it for so long has died; a copy of so many bytes would not be staged. */
-const STALE_MS = 30 * 60_000
+/** One of that name that is there already stays as it is. */
+const createVolume = ({ engine, context: { signal } }: Submission, Name: string, Labels: Readonly<Record<string, string>>): Promise<unknown> =>
+  engine.call({ method: 'POST', path: '/volumes/create', body: { Name, Labels }, signal })
 
-async function takeLock({ engine, native, context: { signal } }: Submission, lock: string): Promise<boolean> {
-  const body = { Image: native.images[0], Entrypoint: ['/berth-never-starts'], Cmd: [], Labels: { [`${CACHE}.lock`]: native.installation } }
+/** Not what is in use. */
+async function deleteVolume({ engine }: Submission, volume: string): Promise<void> {
   try {
-    await engine.call({ method: 'POST', path: '/containers/create', query: { name: lock }, body, signal, deadlineMs: 120_000 })
-    return true
+    await engine.call({ method: 'DELETE', path: `/volumes/${volume}`, signal: AbortSignal.timeout(30_000) })
   } catch (error) {
-    if (statusOf(error) !== 409) throw error
+    if (![404, 409].includes(statusOf(error) ?? 0)) throw error
   }
-  const held = await engine.find<{ Created: string }>({ method: 'GET', path: `/containers/${lock}/json`, signal })
-  if (held !== null && Date.now() - Date.parse(held.Created) > STALE_MS) {
-    await engine.call({ method: 'DELETE', path: `/containers/${lock}`, signal }).catch(() => undefined)
-  }
-  return false
 }
 
 interface ListedVolume {
   readonly Name: string
   readonly CreatedAt: string
-  readonly Labels: Readonly<Record<string, string>>
+  readonly Labels: Readonly<Record<string, string>> | null
 }
 
-/** The oldest that nobody uses first, until the new copy has room. */
-async function evict({ engine, native, context: { signal }, stageCacheBytes }: Submission, wanted: number): Promise<void> {
-  const query = { filters: { label: [`${CACHE}=${native.installation}`] } }
-  const { Volumes } = await engine.call<{ Volumes: readonly ListedVolume[] | null }>({ method: 'GET', path: '/volumes', query, signal })
-  const marks = [...(Volumes ?? [])].sort((a, b) => Date.parse(a.CreatedAt) - Date.parse(b.CreatedAt))
-  let total = marks.reduce((sum, { Labels }) => sum + Number(Labels[BYTES] ?? 0), wanted)
+/** A copy without a mark that is so old is one that a crash has left. */
+const ABANDONED_MS = 60 * 60_000
+
+/** The oldest that nobody uses first, until the new copy has room; and what was left by a crash. */
+async function evict(submission: Submission, wanted: number): Promise<void> {
+  const { native: { installation }, stageCacheBytes } = submission
+  const marks = await listVolumes(submission, `${MARK}=${installation}`)
+  let total = marks.reduce((sum, { Labels }) => sum + Number(Labels?.[BYTES] ?? 0), wanted)
   for (const { Name, Labels } of marks) {
-    if (total <= stageCacheBytes) return
-    const volume = Name.replace(/-whole$/, '')
-    const users = await engine.call<unknown[]>({
-      method: 'GET',
-      path: '/containers/json',
-      query: { all: true, filters: { volume: [volume] } },
-      signal,
-    })
-    if (users.length > 0) continue
-    await engine.call({ method: 'DELETE', path: `/volumes/${Name}`, signal }).catch(() => undefined)
-    await engine.call({ method: 'DELETE', path: `/volumes/${volume}`, signal }).catch(() => undefined)
-    total -= Number(Labels[BYTES] ?? 0)
+    const copy = Labels?.[OF] ?? ''
+    if (total <= stageCacheBytes) break
+    if (await isUsed(submission, copy)) continue
+    await deleteVolume(submission, Name)
+    await deleteVolume(submission, copy)
+    total -= Number(Labels?.[BYTES] ?? 0)
   }
+  const marked = new Set(marks.map(({ Labels }) => Labels?.[OF]))
+  for (const { Name, CreatedAt } of await listVolumes(submission, `${COPY}=${installation}`)) {
+    if (!marked.has(Name) && Date.now() - Date.parse(CreatedAt) > ABANDONED_MS) await deleteVolume(submission, Name)
+  }
+}
+
+async function listVolumes({ engine, context: { signal } }: Submission, label: string): Promise<readonly ListedVolume[]> {
+  const query = { filters: { label: [label] } }
+  const { Volumes } = await engine.call<{ Volumes: readonly ListedVolume[] | null }>({ method: 'GET', path: '/volumes', query, signal })
+  return [...(Volumes ?? [])].sort((a, b) => Date.parse(a.CreatedAt) - Date.parse(b.CreatedAt))
+}
+
+async function isUsed({ engine, context: { signal } }: Submission, volume: string): Promise<boolean> {
+  const query = { all: true, filters: { volume: [volume] } }
+  return (await engine.call<unknown[]>({ method: 'GET', path: '/containers/json', query, signal })).length > 0
 }
