@@ -4,7 +4,7 @@ import { DRIVE_ACCESS, DRIVE_KINDS } from '../../../src/domain/drives/drive.ts'
 import { resolveDrive } from '../../../src/domain/drives/resolve-drive.ts'
 import { SCHEDULER_PROFILES } from '../../../src/domain/drives/scheduler-profiles.ts'
 import { MOUNT_MODES } from '../../../src/domain/mount.ts'
-import { EXAMPLE_DRIVES } from './example-drives.ts'
+import { EXAMPLE_DRIVES } from '../../../src/domain/drives/example-drives.ts'
 
 test('there is an example of every kind', () => {
   expect(EXAMPLE_DRIVES.map(({ source }) => source.kind)).toEqual(DRIVE_KINDS)

@@ -6,7 +6,7 @@ import { DRIVE_ACCESS } from '../../../src/domain/drives/drive.ts'
 import { resolveDrive } from '../../../src/domain/drives/resolve-drive.ts'
 import { SCHEDULER_PROFILES, type SchedulerProfile } from '../../../src/domain/drives/scheduler-profiles.ts'
 import { MOUNT_MODES, OPTIMIZATIONS, REQUIREMENTS, type DriveUse } from '../../../src/domain/mount.ts'
-import { EXAMPLE_DRIVES } from '../../golden/resolutions/example-drives.ts'
+import { EXAMPLE_DRIVES } from '../../../src/domain/drives/example-drives.ts'
 
 const drive = fc
   .record({ one: fc.constantFrom(...EXAMPLE_DRIVES), access: fc.constantFrom(...DRIVE_ACCESS) })

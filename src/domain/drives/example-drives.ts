@@ -1,4 +1,4 @@
-import type { DriveSnapshot, DriveSource } from '../../../src/domain/drives/drive.ts'
+import type { DriveSnapshot, DriveSource } from './drive.ts'
 
 const registered = (source: DriveSource): DriveSnapshot => ({ id: 'drv_1', name: 'd', version: 1, access: 'rw', source, credentials: null })
 
