@@ -1,11 +1,10 @@
-// Writes docs/configuration.md from the schemas of the configuration; `--check` only says whether it is stale.
+// Writes the pages of docs/ that come from the code; `--check` only says whether they are stale.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { Environment } from '../src/config/environment.ts'
+import { compatibilityPage } from './compatibility-page.ts'
 import { DockerSchedulerEntry, LocalSchedulerEntry } from '../src/config/schedulers-file.ts'
-
-const TARGET = fileURLToPath(new URL('../docs/configuration.md', import.meta.url))
 
 const EXAMPLE = {
   schedulers: {
@@ -49,12 +48,15 @@ ${fields(LocalSchedulerEntry)}
 ${fields(DockerSchedulerEntry)}
 `
 
-if (process.argv.includes('--check')) {
-  const stale = readFileSync(TARGET, 'utf8') !== page
-  if (stale) console.error('docs/configuration.md is stale: npm run docs')
-  process.exitCode = stale ? 1 : 0
-} else {
-  writeFileSync(TARGET, page)
+const PAGES = { 'configuration.md': page, 'compatibility.md': compatibilityPage() }
+
+for (const [name, text] of Object.entries(PAGES)) {
+  const target = fileURLToPath(new URL(`../docs/${name}`, import.meta.url))
+  if (!process.argv.includes('--check')) writeFileSync(target, text)
+  else if (readFileSync(target, 'utf8') !== text) {
+    console.error(`docs/${name} is stale: npm run docs`)
+    process.exitCode = 1
+  }
 }
 
 function variables(): string {

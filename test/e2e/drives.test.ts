@@ -47,7 +47,8 @@ describe.skipIf(need.missing)('drives', () => {
       { type: 'drive', drive: 'put', path: '/copy', mode: 'copy_in', subPath: place },
       { type: 'drive', drive: 'made', path: '/out', mode: 'copy_out', subPath: `${place}/\${job_id}` },
     ]
-    const script = `touch /data/x 2>/dev/null && exit 3; touch /copy/x 2>/dev/null && exit 4; cat /data/${place}/data.csv /copy/data.csv > /out/model`
+    const refused = 'touch /data/x 2>/dev/null && exit 3; touch /copy/x 2>/dev/null && exit 4'
+    const script = `${refused}; cat /data/${place}/data.csv /copy/data.csv > /out/model`
     const { id } = await run(place, script, mounts)
     const job = await berth.client.ended(id)
     expect(job, JSON.stringify(job)).toMatchObject({ state: 'succeeded' })

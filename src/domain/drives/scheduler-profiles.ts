@@ -8,7 +8,7 @@ export interface SchedulerProfile {
 }
 
 const everywhere: Capabilities = {
-  mountVia: ['staged', 'scratch', 'reference', 'host_path'],
+  mountVia: ['staged', 'scratch', 'host_path'],
   stages: ['managed', 's3', 'gcs', 'http'],
   maxStageBytes: null,
   driveDirectories: false,
@@ -33,17 +33,17 @@ const cluster = [...everywhere.mountVia, 'claim', 'csi', 'nfs', 'tmpfs'] as cons
 /** By the name that tables show. */
 export const SCHEDULER_PROFILES: Readonly<Record<string, SchedulerProfile>> = {
   local: profile('local', {
-    mountVia: ['named_volume', 'host_path', 'drive_directory', 'staged', 'scratch', 'reference', 'tmpfs'],
+    mountVia: ['named_volume', 'host_path', 'drive_directory', 'staged', 'scratch', 'tmpfs'],
     driveDirectories: true,
     image: 'unsupported',
     replicaHostNames: false,
   }),
   docker: profile('docker', {
-    mountVia: ['named_volume', 'host_path', 'device', 'tmpfs', 'drive_directory', 'staged', 'scratch', 'nfs', 'reference'],
+    mountVia: ['named_volume', 'host_path', 'device', 'tmpfs', 'drive_directory', 'staged', 'scratch', 'nfs'],
     driveDirectories: true,
   }),
   'docker + rclone': profile('docker', {
-    mountVia: ['named_volume', 'host_path', 'tmpfs', 'staged', 'scratch', 'nfs', 'reference', 'rclone_volume'],
+    mountVia: ['named_volume', 'host_path', 'tmpfs', 'staged', 'scratch', 'nfs', 'rclone_volume'],
   }),
   kubernetes: profile('kubernetes', { mountVia: cluster }),
   'kubernetes + CSI': profile('kubernetes', {

@@ -61,7 +61,7 @@ export function createDockerScheduler(options: DockerSchedulerOptions): Schedule
 }
 
 const capabilitiesOf = ({ bindRoots, devices, driveRoot, maxStageBytes }: DockerSchedulerOptions): Capabilities => ({
-  mountVia: ['named_volume', 'host_path', 'device', 'tmpfs', 'drive_directory', 'staged', 'scratch', 'nfs', 'reference'],
+  mountVia: ['named_volume', 'host_path', 'device', 'tmpfs', 'drive_directory', 'staged', 'scratch', 'nfs'],
   stages: ['managed', 's3', 'gcs', 'http'],
   maxStageBytes,
   driveDirectories: driveRoot !== null,

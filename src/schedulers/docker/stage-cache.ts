@@ -60,8 +60,11 @@ async function make(submission: Submission, { mark, tree, fill }: Making): Promi
 }
 
 /** One of that name that is there already stays as it is. */
-const createVolume = ({ engine, context: { signal } }: Submission, Name: string, Labels: Readonly<Record<string, string>>): Promise<unknown> =>
-  engine.call({ method: 'POST', path: '/volumes/create', body: { Name, Labels }, signal })
+const createVolume = (
+  { engine, context: { signal } }: Submission,
+  Name: string,
+  Labels: Readonly<Record<string, string>>,
+): Promise<unknown> => engine.call({ method: 'POST', path: '/volumes/create', body: { Name, Labels }, signal })
 
 /** Not what is in use. */
 async function deleteVolume({ engine }: Submission, volume: string): Promise<void> {

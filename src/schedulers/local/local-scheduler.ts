@@ -96,7 +96,7 @@ async function* explained<T>(doing: string, source: AsyncIterable<T>): AsyncGene
 }
 
 const MAX_REPLICAS = 100
-const LINKABLE = ['named_volume', 'host_path', 'drive_directory', 'staged', 'scratch', 'reference'] as const
+const LINKABLE = ['named_volume', 'host_path', 'drive_directory', 'staged', 'scratch'] as const
 
 function capabilitiesOf({ isolation, bindRoots, driveRoot, maxStageBytes }: LocalSchedulerOptions, { limits }: Cgroups): Capabilities {
   const sandboxed = isolation === 'bubblewrap'

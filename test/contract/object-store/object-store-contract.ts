@@ -6,7 +6,7 @@ import { everyKey, get, NEVER, put, sha256, type StoreUnderTest } from './store-
 
 /** What every store of objects does, in sentences. */
 export function objectStoreContract(name: string, create: () => Promise<StoreUnderTest>): void {
-  describe(name, () => {
+  describe(`in ${name}`, () => {
     let tested: StoreUnderTest
     let store: ObjectStore
     beforeAll(async () => {

@@ -24,8 +24,7 @@ describe.skipIf(requirePostgres().missing)('objects of a drive', () => {
       { name: 'fixed', kind: 'managed', access: 'ro' },
       { name: 'files', kind: 'nfs', server: 'a', export: '/x' },
     ]) {
-      const made = await api.call('POST', '/v1/drives', { body: drive })
-      expect(made.statusCode, made.body).toBe(201)
+      await api.call('POST', '/v1/drives', { body: drive })
     }
   })
   afterAll(() => api.stop())
