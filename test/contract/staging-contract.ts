@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import type { AttemptSpec } from '../../src/domain/attempt.ts'
 import type { StagedPlan } from '../../src/domain/mount-plan.ts'
+import { eventually } from '../support/eventually.ts'
 import { StagedFiles } from '../support/staging.ts'
 import { handleOf, patience } from './bench-of-jobs.ts'
 import type { ContractContext } from './contract-context.ts'
@@ -83,12 +84,15 @@ export function stagingContract({ tested, jobs }: ContractContext): void {
     })
 
     test('gives back what a job wrote, while it runs and after its end, and follows no link of it', async () => {
-      const script = 'cd /out; mkdir -p d/e; echo made > d/e/f; : > empty; ln -s /etc/passwd link; sleep 2; echo later > late'
+      const script = 'cd /out; mkdir -p d/e; echo made > d/e/f; : > empty; ln -s /etc/passwd link; sleep 6; echo later > late'
       const spec = jobs().shell(script, { mounts: [staged({ path: '/out', readOnly: false, direction: 'out' })] })
       await submit(spec, new StagedFiles({}))
       await jobs().running(spec)
-      await new Promise((resolve) => setTimeout(resolve, 700))
-      expect(await collected(spec, '/out')).toEqual({ 'd/e/f': 'made\n', empty: '', link: '(symlink)' })
+      const early = await eventually(
+        () => collected(spec, '/out'),
+        (files) => 'link' in files,
+      )
+      expect(early).toEqual({ 'd/e/f': 'made\n', empty: '', link: '(symlink)' })
       await jobs().ended(spec)
       expect(await collected(spec, '/out')).toEqual({ 'd/e/f': 'made\n', empty: '', link: '(symlink)', late: 'later\n' })
     })

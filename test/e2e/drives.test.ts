@@ -88,7 +88,7 @@ describe.skipIf(need.missing)('drives', () => {
     const mount = { type: 'drive', drive: 'made', path: '/out', mode: 'copy_out', subPath: '${job_id}', outputs }
     const { id } = await run(
       'local',
-      'mkdir -p /out/a /out/tmp; echo 1 > /out/a/m.pt; echo 1 > /out/log; echo 1 > /out/tmp/t.pt; sleep 9; echo 2 > /out/a/m.pt',
+      'mkdir -p /out/a /out/tmp; echo 1 > /out/a/m.pt; echo 1 > /out/log; echo 1 > /out/tmp/t.pt; sleep 14; echo 2 > /out/a/m.pt',
       [mount],
     )
     const early = await berth.client.open(`/v1/drives/made/objects/${id}/a/m.pt?wait=20`)
