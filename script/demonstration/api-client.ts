@@ -32,6 +32,10 @@ export interface ApiClient {
   preview(job: object): Promise<{ readonly native: unknown }>
   get(id: string): Promise<Job>
   schedulers(): Promise<readonly Scheduler[]>
+  /** Registers a managed drive, unless it is there. */
+  keepDrive(name: string): Promise<void>
+  putObject(drive: string, path: string, text: string): Promise<void>
+  getObject(drive: string, path: string): Promise<string>
   /** Every event from the first on; ends with the job. */
   events(id: string, signal: AbortSignal): AsyncIterable<JobEvent>
   /** Every line of output, as it is written; ends with the job. */
@@ -53,6 +57,12 @@ export function createApiClient(address: string, apiKey: string): ApiClient {
     preview: async (job) => (await post('/v1/jobs/preview', job)) as { native: unknown },
     get: async (id) => (await (await call(`/v1/jobs/${id}`)).json()) as Job,
     schedulers: async () => ((await (await call('/v1/schedulers')).json()) as { items: Scheduler[] }).items,
+    async keepDrive(name) {
+      const drives = (await (await call('/v1/drives?limit=200')).json()) as { items: { name: string }[] }
+      if (!drives.items.some((drive) => drive.name === name)) await post('/v1/drives', { name, kind: 'managed' })
+    },
+    putObject: async (drive, path, text) => void (await call(`/v1/drives/${drive}/objects/${path}`, { method: 'PUT', body: text })),
+    getObject: async (drive, path) => (await call(`/v1/drives/${drive}/objects/${path}`)).text(),
     async *events(id, signal) {
       const { body } = await call(`/v1/jobs/${id}/events`, { headers: { accept: 'text/event-stream' }, signal })
       for await (const line of linesOf(body)) if (line.startsWith('data:')) yield JSON.parse(line.slice(5)) as JobEvent

@@ -4,6 +4,7 @@ import { startBerthProcess, type BerthProcess } from './berth-process.ts'
 import { DemoFailure } from './demo-failure.ts'
 import { findDocker } from './docker.ts'
 import { generateJob, trainJob, type Place } from './jobs.ts'
+import { showDrives } from './notebook.ts'
 import { outline } from './outline.ts'
 import { bold, dim, green, red, say, sideBySide, yellow } from './terminal.ts'
 import { watchJob } from './watch-job.ts'
@@ -40,6 +41,7 @@ async function demonstrate(): Promise<void> {
     await watchJob(api, generateJob(place))
     await watchJob(api, trainJob(place))
   }
+  await showDrives(api, places)
   await compare(api, local)
 }
 

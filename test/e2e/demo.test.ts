@@ -55,6 +55,7 @@ describe('script/demo', () => {
     expect(output).toContain('left out: no daemon answers at unix:///nowhere/docker.sock')
     expect(output).toMatch(/generate on local[^]*shard-1\.csv: 400 rows[^]*train on local/)
     expectTrained(output, 'local')
+    expect(output).toMatch(/learn on local[^]*model\.txt downloaded: y = 3\.00 x \+ 1\.00/)
     expect(output).toMatch(/readOnly: true[^]*│ +Source: "foo2"\n[^\n]*│ +Target: "\/data"\n[^\n]*│ +ReadOnly: true/)
     expect(output).not.toContain('\x1b')
     expect(seconds).toBeLessThan(60)
@@ -68,6 +69,7 @@ describe('script/demo', () => {
       const { code, output } = await demo(dataDir, docker.host)
       expect(code, output).toBe(0)
       expectTrained(output, 'docker')
+      expect(output).toMatch(/learn on docker[^]*model\.txt downloaded: y = 3\.00 x \+ 1\.00/)
     }
   })
 
