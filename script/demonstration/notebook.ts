@@ -31,7 +31,8 @@ function learnJob({ scheduler, mountPaths }: Place): JobBody {
     { type: 'drive', drive: 'demo-models', path: `${root}/models`, mode: 'copy_out', subPath: scheduler },
   ]
   const learn = `awk -F, '{ x += $1; y += $2; xx += $1 * $1; xy += $1 * $2 }
-  END { a = (NR * xy - x * y) / (NR * xx - x * x); printf "y = %.2f x + %.2f\\n", a, (y - a * x) / NR }' "$1/data/line.csv" > "$1/models/model.txt"`
+  END { a = (NR * xy - x * y) / (NR * xx - x * x); printf "y = %.2f x + %.2f\\n", a, (y - a * x) / NR }' \\
+  "$1/data/line.csv" > "$1/models/model.txt"`
   const command = ['sh', '-ec', exact ? `set -- ''; ${learn}` : `set -- "$BERTH_MOUNT_ROOT"; ${learn}`]
   const role = { name: 'learner', command, mounts }
   return { name: 'learn', scheduler, timeoutSeconds: 60, roles: [scheduler === 'docker' ? { image: 'busybox', ...role } : role] }
