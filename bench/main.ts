@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
 import { startBerth } from './berth.ts'
+import { benchDrives } from './drives.ts'
 import { benchLogs } from './logs.ts'
 import { benchDockerTrue, benchLocalTrue } from './run-true.ts'
 import { benchSubmit } from './submit.ts'
@@ -23,6 +24,7 @@ try {
   const berth = await startBerth({ DATABASE_URL: postgres.url, BERTH_DATA_DIR: dataDir, BERTH_SCHEDULERS: schedulersFile })
   try {
     await benchLocalTrue(berth)
+    await benchDrives(berth, dataDir)
     if (hasDocker) {
       await benchDockerTrue(berth, socketPath)
       await benchLogs(berth, socketPath)
