@@ -41,7 +41,7 @@ const allowance = (name, room, packages) => ({
   severity: 'error',
   from: { path: `^src/${name}/` },
   to: {
-    pathNot: [`^src/${name}/`, '^src/crash-point[.]ts$', ...room, ...packages.map((name) => `^node_modules/(@types/)?${name}/`)],
+    pathNot: [`^src/${name}/`, '^src/(crash-point|in-lanes)[.]ts$', ...room, ...packages.map((name) => `^node_modules/(@types/)?${name}/`)],
     dependencyTypesNot: ['core'],
   },
 })
@@ -82,7 +82,7 @@ module.exports = {
       comment: 'app, main, deps and config compose; rooms are composed.',
       severity: 'error',
       from: { path: '^src/[^/]+/' },
-      to: { path: own, pathNot: '^src/crash-point[.]ts$' },
+      to: { path: own, pathNot: '^src/(crash-point|in-lanes)[.]ts$' },
     },
     ...Object.entries(homes).map(([pattern, path]) => ({
       name: `home-of-${pattern.replace(/[^a-z]+/g, '-')}`,

@@ -81,6 +81,10 @@ export type drive = {
      * Sequence number of the last event, taken under this row's lock.
      */
     seq: Generated<number>;
+    /**
+     * How many batches have become visible; one that began meanwhile tells a list that it may have seen half.
+     */
+    commits: Generated<number>;
     created_at: Generated<Timestamp>;
     updated_at: Generated<Timestamp>;
 };
@@ -88,12 +92,23 @@ export type drive_check = {
     id: string;
     drive_id: string;
     created_at: Generated<Timestamp>;
-    claimed_at: Timestamp | null;
 };
 export type drive_commit = {
     id: string;
-    drive_id: string;
+    /**
+     * Null for the source of a mount that is no registered drive.
+     */
+    drive_id: string | null;
     on_conflict: string;
+    /**
+     * What it will have changed: {count, bytes, keys, addedBytes, addedObjects}.
+     */
+    figures: unknown;
+    /**
+     * Until then somebody is known to be moving it.
+     */
+    mover_until: Timestamp;
+    done_at: Timestamp | null;
     created_at: Generated<Timestamp>;
 };
 export type drive_event = {

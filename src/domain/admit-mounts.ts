@@ -32,7 +32,11 @@ export function admitMounts(
       const pointer = pointers?.[roleIndex]?.[at] ?? jsonPointer(['roles', roleIndex, 'mounts', at])
       const drive = snapshotOf(mount, drives)
       const resolved = resolve(mount, drive, scheduler)
-      const more = [...placeFlaws(mount, scheduler.capabilities), ...replicaFlaws(role, mount, { drive, resolved })]
+      const more = [
+        ...placeFlaws(mount, scheduler.capabilities),
+        ...replicaFlaws(role, mount, { drive, resolved }),
+        ...checkpointFlaws(mount),
+      ]
       const flaws = resolved.ok
         ? more
         : [...resolved.reasons.map((flaw) => withOtherModes(flaw, otherModes(mount, drive, scheduler))), ...more]
@@ -127,4 +131,10 @@ function replicaFlaws(role: RoleSpec, mount: Mount, { resolved }: Resolved): Fla
       detail: `${role.replicas} replicas would put their files at the same place: give each its own by \${replica} in subPath`,
     },
   ]
+}
+
+function checkpointFlaws(mount: Mount): Flaw[] {
+  if (!isDriveMount(mount) || mount.outputs.intervalSeconds === null || mount.onConflict !== 'fail') return []
+  const detail = 'with outputs.intervalSeconds the second time finds the files of the first: say onConflict "replace" or "keep"'
+  return [{ code: 'checkpoints_collide', detail }]
 }

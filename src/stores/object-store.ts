@@ -86,17 +86,29 @@ export interface PresignOptions {
   readonly expiresInSeconds: number
 }
 
+/** What happens to an object that is there already. */
+export type OnConflict = 'fail' | 'replace' | 'keep'
+
+export interface CommitOptions {
+  readonly onConflict: OnConflict
+  readonly signal: AbortSignal
+}
+
 export interface ObjectBatch {
   /** Nothing is visible yet. Writing a key again replaces it. */
   write(key: string, body: Readable, options: Omit<WriteOptions, 'condition'>): Promise<ObjectInfo>
   /** What is in it. */
   keys(signal: AbortSignal): Promise<readonly ObjectInfo[]>
   /**
-   * Makes all of it visible; may be called again after a crash and goes on where it stood.
-   * @param onConflict what happens to an object that is there already
-   * @throws StoreError `precondition_failed` for `fail` with the keys that are in the way: then nothing is visible
+   * Looks whether all of it may become visible.
+   * @throws StoreError `precondition_failed` for `fail` with the keys that are in the way; `conflict`
    */
-  commit(options: { readonly onConflict: 'fail' | 'replace' | 'keep'; readonly signal: AbortSignal }): Promise<readonly ObjectInfo[]>
+  check(options: CommitOptions): Promise<void>
+  /**
+   * Makes all of it visible. Again after a crash it goes on where it stood, and two at once do no more than one; nobody
+   * may write to the batch any more, nor begin another one of the drive.
+   */
+  commit(options: CommitOptions): Promise<void>
   /** Forgets what is not committed. */
   abandon(signal: AbortSignal): Promise<void>
 }

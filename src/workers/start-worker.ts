@@ -3,7 +3,7 @@ import type { DoorbellQueue } from '../queue/doorbell-queue.ts'
 import { runChecks } from '../services/drives/run-checks.ts'
 import { driveAttempt } from '../services/attempts/drive-attempt.ts'
 import { ringDue } from '../services/attempts/ring-due.ts'
-import { sweepIdempotencyKeys, sweepOverdue } from '../services/attempts/sweep.ts'
+import { sweepOld, sweepOverdue } from '../services/attempts/sweep.ts'
 import { watchScheduler } from '../services/schedulers/watch-scheduler.ts'
 import type { WorkerDeps } from '../services/worker-deps.ts'
 
@@ -30,7 +30,7 @@ export function startWorker(deps: WorkerDeps, queue: DoorbellQueue): RunningWork
     runChecks(deps, signal),
     ringDue(deps, queue.ring.bind(queue), signal),
     every(deps, SWEEP_MS, signal, () => sweepOverdue(deps)),
-    every(deps, TIDY_MS, signal, () => sweepIdempotencyKeys(deps)),
+    every(deps, TIDY_MS, signal, () => sweepOld(deps)),
     ...[...deps.schedulers].map(([name, scheduler]) => watchScheduler(deps, { name, scheduler, settle: drive }, signal)),
   ]
   deps.log.info({ worker: deps.workerId, schedulers: [...deps.schedulers.keys()] }, 'this worker takes on work')

@@ -30,7 +30,7 @@ const OF_LOCAL = [
 ]
 const OF_LOCAL_STOP = ['local.cancel.before', 'local.cancel.after']
 
-const OF_OUTPUTS = ['outputs.copied.after', 'outputs.committed.after']
+const OF_OUTPUTS = ['outputs.copied.after', 'commit.begun.after', 'commit.moved.after', 'outputs.committed.after']
 
 const cases = (place: Place, life: Life, points: readonly string[]): CrashCase[] => points.map((point) => ({ place, point, life }))
 

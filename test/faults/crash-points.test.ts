@@ -57,7 +57,10 @@ async function survive(relief: Relief, crash: CrashCase): Promise<void> {
   expect((await berth.starts(id)).sort()).toEqual(Array.from({ length: REPLICAS }, (_, index) => `1/main/${index}`))
   if (crash.life !== 'canceled') expect((await berth.client.log(id)).toString()).toBe('done\n'.repeat(REPLICAS))
   expect((await berth.client.request('GET', `/v1/jobs?name=${name}`)).body).toMatchObject({ items: [{ id }] })
-  if (crash.life === 'with_drives') expect(await outputsOf(relief, id)).toEqual({ [`${id}/0/out`]: name, [`${id}/1/out`]: name })
+  if (crash.life === 'with_drives') {
+    expect(await outputsOf(relief, id)).toEqual({ [`${id}/0/out`]: name, [`${id}/1/out`]: name })
+    expect(await commitsOf(relief, id)).toEqual([[`${id}/0/out`], [`${id}/1/out`]])
+  }
   expect(ms).toBeLessThan(TAKEOVER_MS)
 }
 
@@ -69,6 +72,13 @@ async function outputsOf({ berth }: Relief, id: string): Promise<Record<string, 
     texts[path] = (await (await berth.client.open(`/v1/drives/out/objects/${path}`)).text()).trim()
   }
   return texts
+}
+
+/** What the drive's events say that the job has put on it. */
+async function commitsOf({ berth }: Relief, id: string): Promise<string[][]> {
+  const { body } = await berth.client.request('GET', '/v1/drives/out/events?limit=1000')
+  const keys = (body as { items: { data: { keys: string[] } }[] }).items.map(({ data }) => data.keys)
+  return keys.filter(([key]) => key?.startsWith(id)).sort(([a = ''], [b = '']) => a.localeCompare(b))
 }
 
 interface NamedCase extends CrashCase {
@@ -102,7 +112,7 @@ async function prepareDrives({ berth }: Relief, name: string): Promise<object[]>
   await berth.client.open(`/v1/drives/in/objects/${name}/text`, { method: 'PUT', body: name })
   return [
     { type: 'drive', drive: 'in', path: '/in', mode: 'copy_in', subPath: name },
-    { type: 'drive', drive: 'out', path: '/out', mode: 'copy_out', subPath: '${job_id}/${replica}' },
+    { type: 'drive', drive: 'out', path: '/out', mode: 'copy_out', subPath: '${job_id}/${replica}', onConflict: 'fail' },
   ]
 }
 

@@ -1,8 +1,8 @@
 import type { AttemptObservation, ReplicaObservation } from '../../domain/attempt.ts'
-import type { Engine } from './engine.ts'
+import { inLanes } from '../../in-lanes.ts'
+import { REQUESTS_AT_ONCE, type Engine } from './engine.ts'
 import { byStanding, findContainers, inspectContainer, isReplica, type FoundReplica } from './find-containers.ts'
 import { identify } from './labels.ts'
-import { inLanes } from './in-lanes.ts'
 import { mayBeEndedByDaemon, observeState, type DaemonFacts } from './status.ts'
 
 /** What was last seen of each container. An end is final: no container is ever started twice. */
@@ -24,14 +24,14 @@ export class ContainerTable {
     const ids = new Set(listed.map(({ id }) => id))
     for (const id of this.#seen.keys()) if (!ids.has(id)) this.#seen.delete(id)
     const changed = listed.filter((container) => this.#isNews(container))
-    await inLanes(changed, async ({ id }) => void (await this.#look(id, signal)))
+    await inLanes(REQUESTS_AT_ONCE, changed, async ({ id }) => void (await this.#look(id, signal)))
     return this.#observations(new Set([...this.#seen.values()].map(({ identity }) => identity.attemptId)))
   }
 
   /** The attempts that these containers belong, or belonged, to. */
   async refresh(ids: ReadonlySet<string>, signal: AbortSignal): Promise<AttemptObservation[]> {
     const attempts = new Set<string>()
-    await inLanes([...ids], async (id) => {
+    await inLanes(REQUESTS_AT_ONCE, [...ids], async (id) => {
       const before = this.#seen.get(id)
       const after = await this.#look(id, signal)
       for (const container of [before, after]) if (container) attempts.add(container.identity.attemptId)

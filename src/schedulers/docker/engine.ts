@@ -4,6 +4,9 @@ import type { Readable } from 'node:stream'
 import { inspect } from 'node:util'
 import Docker from 'dockerode'
 
+/** A daemon works on few containers at a time anyway; more requests would only wait in its memory. */
+export const REQUESTS_AT_ONCE = 8
+
 /** One request to the Engine API. */
 export interface EngineRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD'

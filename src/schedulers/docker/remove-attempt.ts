@@ -1,8 +1,8 @@
+import { inLanes } from '../../in-lanes.ts'
 import { removeNetworks } from './attempt-network.ts'
 import { deleteContainer } from './end-containers.ts'
-import type { Engine } from './engine.ts'
+import { REQUESTS_AT_ONCE, type Engine } from './engine.ts'
 import { findContainers } from './find-containers.ts'
-import { inLanes } from './in-lanes.ts'
 
 interface AttemptOwner {
   readonly installation: string
@@ -13,6 +13,6 @@ interface AttemptOwner {
 export async function removeAttempt(engine: Engine, attempt: AttemptOwner, signal: AbortSignal): Promise<void> {
   const { installation, attemptId } = attempt
   const found = await findContainers(engine, { installation, attempt: attemptId }, signal)
-  await inLanes(found, async ({ id }) => void (await deleteContainer(engine, id, signal)))
+  await inLanes(REQUESTS_AT_ONCE, found, async ({ id }) => void (await deleteContainer(engine, id, signal)))
   await removeNetworks(engine, attempt, signal)
 }

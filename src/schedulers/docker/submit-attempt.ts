@@ -1,10 +1,11 @@
+import { inLanes } from '../../in-lanes.ts'
 import { ensureNetwork } from './attempt-network.ts'
 import { createContainer } from './create-container.ts'
 import type { DockerContainer } from './docker-request.ts'
 import { deleteContainer, endContainer } from './end-containers.ts'
+import { REQUESTS_AT_ONCE } from './engine.ts'
 import { takenOver } from './errors.ts'
 import { belongsTo, inspectContainer, neverStarted } from './find-containers.ts'
-import { inLanes } from './in-lanes.ts'
 import { settleClaims } from './settle-claims.ts'
 import { assertStillCached, stageMounts, withCachedMounts } from './stage-mounts.ts'
 import { startContainer } from './start-container.ts'
@@ -34,7 +35,7 @@ async function makeAndStart(submission: Submission): Promise<void> {
   if (epoch > 1) await settleClaims(submission)
   await ensureNetwork(submission.engine, submission.native, submission.context.signal)
   const containers = await withCachedMounts(submission)
-  await inLanes(containers, async (container) => {
+  await inLanes(REQUESTS_AT_ONCE, containers, async (container) => {
     await createContainer(submission, container)
     await stageMounts(submission, container)
   })
@@ -47,7 +48,7 @@ async function makeAndStart(submission: Submission): Promise<void> {
 /** All or nothing: where one cannot start, the others are ended. */
 async function startAll(submission: Submission, containers: readonly DockerContainer[]): Promise<void> {
   try {
-    await inLanes(containers, (container) => startContainer(submission, container))
+    await inLanes(REQUESTS_AT_ONCE, containers, (container) => startContainer(submission, container))
   } catch (error) {
     if (isFinal(error)) await abandon(submission)
     throw error
@@ -58,7 +59,7 @@ const isFinal = (error: unknown): boolean => (error as { kind?: unknown }).kind 
 
 /** By name, so that nothing is ended that a later claim has adopted. */
 async function abandon({ engine, native, context: { signal } }: Submission): Promise<void> {
-  await inLanes(native.containers, async ({ name, create }) => {
+  await inLanes(REQUESTS_AT_ONCE, native.containers, async ({ name, create }) => {
     const ending = { engine, signal, graceSeconds: create.StopTimeout }
     await endContainer(ending, name, 'created')
   })
@@ -70,7 +71,7 @@ async function abandon({ engine, native, context: { signal } }: Submission): Pro
  */
 async function withdraw({ engine, native }: Submission): Promise<void> {
   const signal = AbortSignal.timeout(WITHDRAW_MS)
-  await inLanes(native.containers, async ({ name }) => {
+  await inLanes(REQUESTS_AT_ONCE, native.containers, async ({ name }) => {
     const found = await inspectContainer(engine, name, signal)
     if (found !== null && neverStarted({ status: found.State.Status }) && belongsTo(found.Config.Labels, native)) {
       await deleteContainer(engine, name, signal)

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import type { AttemptObservation, ObservationBatch } from '../../domain/attempt.ts'
+import { inLanes } from '../../in-lanes.ts'
 import { unlessMissing } from './errors.ts'
 import { FolderChanges } from './folder-changes.ts'
 import { attemptsFolder, bellsFolder } from './folders.ts'
@@ -61,10 +62,7 @@ async function observeAll(place: ObservedPlace): Promise<AttemptObservation[]> {
 }
 
 async function observeSome(place: ObservedPlace, attemptIds: readonly string[]): Promise<AttemptObservation[]> {
-  const attempts: AttemptObservation[] = []
-  for (let from = 0; from < attemptIds.length; from += AT_ONCE) {
-    attempts.push(...await Promise.all(attemptIds.slice(from, from + AT_ONCE).map((id) => observeAttempt(place, id))))
-  }
+  const attempts = await inLanes(AT_ONCE, attemptIds, (id) => observeAttempt(place, id))
   return attempts.filter(({ replicas }) => replicas.length > 0)
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { crashPoint } from '../../crash-point.ts'
+import { inLanes } from '../../in-lanes.ts'
 import { SchedulerError, type SubmitContext } from '../scheduler.ts'
 import type { Cgroups } from './cgroups.ts'
 import { attemptFolder, tombstoneFile } from './folders.ts'
@@ -24,7 +25,7 @@ export async function submitAttempt(request: LocalRequest, place: SubmitPlace, c
   const missing: LocalReplica[] = []
   for (const replica of request.replicas) if (await readStart(join(root, replica.directory)) === null) missing.push(replica)
   crashPoint('local.prepare.before')
-  const prepared = await inBatches(missing, async (replica) => {
+  const prepared = await inLanes(STARTS_AT_ONCE, missing, async (replica) => {
     throwIfTakenOver(signal)
     const cgroups = await prepareReplica(request, replica, place)
     await stageReplica(replica, context, place)
@@ -32,7 +33,7 @@ export async function submitAttempt(request: LocalRequest, place: SubmitPlace, c
   })
   crashPoint('local.prepare.after')
   await refuseForbidden(root, request.attemptId).catch((error: unknown) => discard(request, root, error))
-  await inBatches(prepared, async (replica) => {
+  await inLanes(STARTS_AT_ONCE, prepared, async (replica) => {
     throwIfTakenOver(signal)
     crashPoint('local.start.before')
     await startReplica(request, replica, place)
@@ -53,13 +54,7 @@ async function discard(request: LocalRequest, root: string, error: unknown): Pro
 }
 
 /** Starting a process holds up everything else in this one: a few at once, then a breath. */
-async function inBatches<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = []
-  for (let from = 0; from < items.length; from += AT_ONCE) results.push(...await Promise.all(items.slice(from, from + AT_ONCE).map(work)))
-  return results
-}
-
-const AT_ONCE = 8
+const STARTS_AT_ONCE = 8
 
 function throwIfTakenOver(signal: AbortSignal): void {
   if (signal.aborted) throw new SchedulerError('conflict', 'the claim is no longer ours')

@@ -2,6 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { inLanes } from '../../in-lanes.ts'
 import { SchedulerError, type StagedFile, type StagedTree } from '../scheduler.ts'
 import { errorCode } from './errors.ts'
 
@@ -17,20 +18,16 @@ export interface TreeWriting {
 
 /** Writes every file of a tree below a directory, several at once. @throws SchedulerError `rejected` with `mount_failed` on a full disk */
 export async function writeTree(directory: string, tree: StagedTree, writing: TreeWriting): Promise<void> {
-  const files = tree.files.values()
   const made = new Set<string>()
-  const lane = async (): Promise<void> => {
-    for (const file of files) {
+  await mkdir(directory, { recursive: true })
+  try {
+    await inLanes(FILES_AT_ONCE, tree.files, async (file) => {
       const parent = dirname(join(directory, file.path))
       if (!made.has(parent)) await mkdir(parent, { recursive: true, mode: writing.writable ? 0o777 : 0o755 })
       made.add(parent)
       await writeFile(join(directory, file.path), file, writing)
       writing.onFile(file.size)
-    }
-  }
-  await mkdir(directory, { recursive: true })
-  try {
-    await Promise.all(Array.from({ length: FILES_AT_ONCE }, lane))
+    })
   } catch (error) {
     throw explained(error)
   }

@@ -13,6 +13,9 @@ DELETE FROM idempotency_key WHERE (project_id, route, key) IN (
   SELECT project_id, route, key FROM idempotency_key
   WHERE created_at < now() - interval '${IDEMPOTENCY_HOURS} hours' LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)`
 
+/** Long after the last look of an attempt whose worker comes again. */
+const OLD_COMMITS = `DELETE FROM drive_commit WHERE done_at < now() - interval '30 days'`
+
 /** Tells every attempt that has run longer than it may to stop. */
 export async function sweepOverdue(deps: ServiceDeps): Promise<void> {
   const { rows } = await deps.pool.query<{ id: string }>({ name: 'overdue', text: OVERDUE })
@@ -28,7 +31,8 @@ export async function sweepOverdue(deps: ServiceDeps): Promise<void> {
   }
 }
 
-/** Forgets idempotency keys that are older than was announced. */
-export async function sweepIdempotencyKeys(deps: ServiceDeps): Promise<void> {
+/** Forgets idempotency keys that are older than was announced, and which batches are visible. */
+export async function sweepOld(deps: ServiceDeps): Promise<void> {
   await deps.pool.query(OLD_KEYS)
+  await deps.pool.query(OLD_COMMITS)
 }

@@ -33,6 +33,7 @@ export async function deleteDrive(deps: ServiceDeps, project: string, { from, wi
     .where('version', '=', from.version)
     .executeTakeFirst()
   if (numDeletedRows === 0n) throw new Problem('precondition_failed', `The drive \`${from.name}\` has changed since you read it.`)
+  await deps.db.deleteFrom('drive_commit').where('drive_id', '=', from.id).execute()
   await deps.db.deleteFrom('drive_event').where('drive_id', '=', from.id).execute()
   if (from.kind === 'managed') await deps.stores.forget(from.id)
 }

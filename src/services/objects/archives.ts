@@ -8,12 +8,14 @@ import type { DriveName } from '../drives/find-drive.ts'
 import { snapshotOf } from '../drives/drive-row.ts'
 import type { ServiceDeps } from '../service-deps.ts'
 import { readArchive } from './read-archive.ts'
-import { commitBatch } from './commit-batch.ts'
+import { abandonBatch, commitBatch } from './commit-batch.ts'
+import type { DriveObjects } from './finish-commits.ts'
 import { checkedKey, isByComponent } from './object-place.ts'
-import { openObjects, type OpenDrive } from './open-objects.ts'
+import { objectsBelow } from './objects-below.ts'
+import { openObjects } from './open-objects.ts'
+import { seenWhole } from './seen-whole.ts'
 import { withStoreProblems } from './store-problem.ts'
 
-const PAGE = 1000
 /** The same objects give the same archive, whenever they were written. */
 const NO_TIME = new Date(0)
 
@@ -28,28 +30,31 @@ export async function getArchive(deps: ServiceDeps, name: DriveName, { prefix, s
   const opened = await openObjects(deps, name, 'read', signal)
   const root = prefix === '' ? '' : `${checkedKey(prefix)}/`
   const archive = pack({ highWaterMark: 1024 * 1024 })
-  void fill(archive, opened, { root, signal }).then(
+  const place = { drive: snapshotOf(opened.drive), store: opened.store, signal }
+  const objects = await withStoreProblems(() => seenWhole(deps, place, () => allBelow(place, root)))
+  void fill(archive, place, { objects, root }).then(
     () => archive.finalize(),
     (error: unknown) => archive.destroy(error instanceof Error ? error : new Error(String(error))),
   )
   return archive as unknown as Readable
 }
 
+async function allBelow({ store, signal }: DriveObjects, root: string): Promise<ObjectInfo[]> {
+  const all: ObjectInfo[] = []
+  for await (const object of objectsBelow(store, root, signal)) all.push(object)
+  return all
+}
+
 async function fill(
   archive: ReturnType<typeof pack>,
-  { store }: OpenDrive,
-  { root, signal }: { root: string; signal: AbortSignal },
+  { store, signal }: DriveObjects,
+  { objects, root }: { objects: readonly ObjectInfo[]; root: string },
 ): Promise<void> {
-  let after: string | null = null
-  do {
-    const page = await store.list({ prefix: root, delimiter: null, after, limit: PAGE, signal })
-    for (const object of page.objects) {
-      const { body } = await store.read(object.key, { ifMatch: object.etag, signal })
-      const entry = archive.entry({ name: object.key.slice(root.length), size: object.size, mode: 0o644, mtime: NO_TIME })
-      await pipeline(body, entry)
-    }
-    after = page.next
-  } while (after !== null)
+  for (const { key, etag, size } of objects) {
+    const { body } = await store.read(key, { ifMatch: etag, signal })
+    const entry = archive.entry({ name: key.slice(root.length), size, mode: 0o644, mtime: NO_TIME })
+    await pipeline(body, entry)
+  }
 }
 
 export interface NewArchive extends ArchivePlace {
@@ -72,19 +77,19 @@ export async function putArchive(deps: ServiceDeps, name: DriveName, archive: Ne
   const root = [isByComponent(drive) ? component : undefined, prefix].filter((part) => part !== undefined && part !== '').join('/')
   const batchId = newId('evt')
   const batch = store.batch(batchId)
-  const placed: ObjectInfo[] = []
+  const place = { drive: snapshotOf(drive), store, batchId }
   return withStoreProblems(async () => {
     try {
       await readArchive(body, {
         signal,
         file: async (path, content) => {
-          placed.push(await batch.write(checkedKey(root === '' ? path : `${root}/${path}`), content, { signal }))
+          await batch.write(checkedKey(root === '' ? path : `${root}/${path}`), content, { signal })
         },
       })
-      const committed = await commitBatch(deps, { drive: snapshotOf(drive), store, batchId, onConflict, signal })
-      return { objects: committed.length, bytes: committed.reduce((sum, { size }) => sum + size, 0) }
+      const { count, bytes } = await commitBatch(deps, { ...place, onConflict, signal })
+      return { objects: count, bytes }
     } catch (error) {
-      await batch.abandon(AbortSignal.timeout(30_000)).catch(() => undefined)
+      await abandonBatch(deps, { ...place, signal: AbortSignal.timeout(30_000) }).catch(() => undefined)
       throw error
     }
   })

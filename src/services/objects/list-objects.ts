@@ -1,10 +1,12 @@
 import { objectKeyFlaw } from '../../domain/drives/object-key.ts'
 import { Problem } from '../../domain/problem.ts'
+import { snapshotOf } from '../drives/drive-row.ts'
 import type { DriveName } from '../drives/find-drive.ts'
 import { pageAfter, readCursor } from '../jobs/keyset-cursor.ts'
 import type { ServiceDeps } from '../service-deps.ts'
 import { objectViewOf, type ObjectView } from './object-place.ts'
 import { openObjects } from './open-objects.ts'
+import { seenWhole } from './seen-whole.ts'
 import { withStoreProblems } from './store-problem.ts'
 
 export interface ObjectList {
@@ -36,7 +38,9 @@ export async function listObjects(
   const { drive, store } = await openObjects(deps, name, 'read', signal)
   const own = component === undefined ? '' : `${component}/`
   const page = await withStoreProblems(() =>
-    store.list({ prefix: `${own}${prefix}`, delimiter: recursive ? null : '/', after, limit, signal }),
+    seenWhole(deps, { drive: snapshotOf(drive), store, signal }, () =>
+      store.list({ prefix: `${own}${prefix}`, delimiter: recursive ? null : '/', after, limit, signal }),
+    ),
   )
   return {
     items: page.objects.map((object) => objectViewOf(drive, object)),

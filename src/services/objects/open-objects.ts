@@ -5,7 +5,7 @@ import { credentialsOf } from '../drives/credentials-of.ts'
 import { snapshotOf } from '../drives/drive-row.ts'
 import { findDrive, type DriveName } from '../drives/find-drive.ts'
 import type { ServiceDeps } from '../service-deps.ts'
-import { finishCommits } from './commit-batch.ts'
+import { finishCommits } from './finish-commits.ts'
 import { withStoreProblems } from './store-problem.ts'
 
 export interface OpenDrive {

@@ -2,26 +2,24 @@ import type { ServiceDeps } from '../service-deps.ts'
 
 export interface DriveChange {
   readonly driveId: string
-  readonly type: 'object_created' | 'object_deleted' | 'objects_committed'
+  readonly type: 'object_created' | 'object_deleted'
   readonly data: Readonly<Record<string, unknown>>
   /** What was added, less what was taken away. */
   readonly bytes: number
   readonly objects: number
-  /** The commit that is done with it. */
-  readonly commitId?: string
 }
 
-/** Event, counters and the end of a commit in one; sequence numbers are gapless, taken under the drive's row. */
+/** Event and counters in one; sequence numbers are gapless, taken under the drive's row. */
 const RECORD = `
 WITH d AS (
   UPDATE drive SET seq = seq + 1, used_bytes = greatest(0, used_bytes + $3), used_objects = greatest(0, used_objects + $4)
   WHERE id = $1 RETURNING seq
-), done AS (DELETE FROM drive_commit WHERE id = $6)
+)
 INSERT INTO drive_event (drive_id, seq, type, data) SELECT $1, seq, $2, $5::jsonb FROM d`
 
 /** Says that the objects of a drive have changed. */
-export async function recordChange(deps: ServiceDeps, { driveId, type, data, bytes, objects, commitId }: DriveChange): Promise<void> {
-  const values = [driveId, type, bytes, objects, JSON.stringify(data), commitId ?? null]
+export async function recordChange(deps: ServiceDeps, { driveId, type, data, bytes, objects }: DriveChange): Promise<void> {
+  const values = [driveId, type, bytes, objects, JSON.stringify(data)]
   await deps.pool.query({ name: 'record_drive_change', text: RECORD, values })
   deps.signals.notify(`drive:${driveId}`)
 }

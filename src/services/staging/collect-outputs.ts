@@ -4,6 +4,7 @@ import type { StagingFigures } from '../../schedulers/scheduler.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
 import type { Step } from '../attempts/step.ts'
 import { commitBatch } from '../objects/commit-batch.ts'
+import { finishBatch } from '../objects/finish-commits.ts'
 import type { ServiceDeps } from '../service-deps.ts'
 import { openDrive } from './open-drive.ts'
 import { stagedMounts, type StagedMount } from './staged-mounts.ts'
@@ -31,8 +32,8 @@ const copiedOut = ({ claim }: Step): StagedMount[] => stagedMounts(claim).filter
 
 /**
  * Takes the files of these mounts out of the replicas and makes them visible on their drives: first all are copied where
- * nobody sees them, then each mount's become visible together. Repeated after a crash it begins again, and makes visible
- * only what was copied whole.
+ * nobody sees them, then each mount's become visible together. Repeated after a crash it begins again with what was not
+ * copied whole, and leaves alone what has become visible.
  *
  * @throws OutputError with the mount, and where its files lie
  * @throws SchedulerError the replica is gone, or its scheduler away
@@ -44,6 +45,7 @@ export async function collectOutputs(deps: ServiceDeps, step: Step, mounts: read
     const batchId = `${step.claim.attemptId}-${mount.id}-${collecting.round}`
     await guarded(mount, batchId, async () => {
       const store = await openDrive(deps, step.claim.project, mount.drive)
+      if ((await finishBatch(deps, { drive: mount.drive, store, signal: step.signal }, batchId)) !== null) return
       opened.push({ mount, store, batchId })
       for await (const size of copyOut(step, mount, store.batch(batchId))) {
         figures.bytes += size

@@ -3,13 +3,14 @@ import { basename } from 'node:path/posix'
 import type { Claim } from '../../db/statements/claim-attempt.ts'
 import { SchedulerError, type MountPlace, type StagedTree, type Staging } from '../../schedulers/scheduler.ts'
 import type { ObjectInfo, ObjectStore } from '../../stores/object-store.ts'
+import { objectsBelow } from '../objects/objects-below.ts'
+import { seenWhole } from '../objects/seen-whole.ts'
 import type { ServiceDeps } from '../service-deps.ts'
 import { openDrive } from './open-drive.ts'
 import { resumedBody } from './resumed-body.ts'
 import { placeInDrive, stagedMounts, type StagedMount } from './staged-mounts.ts'
 import { storeFailure } from './store-failure.ts'
 
-const PAGE = 1_000
 /** A mount of more files wants another mode; the list alone would fill memory. */
 const MOST_FILES = 1_000_000
 
@@ -22,7 +23,8 @@ export function stagingOf(deps: ServiceDeps, claim: Claim): Staging {
       if (!mount) throw new Error(`nothing is staged at ${place.path} of ${place.role}/${place.index}`)
       try {
         const store = await openDrive(deps, claim.project, mount.drive)
-        return await treeOf(store, mount, signal)
+        const found = await seenWhole(deps, { drive: mount.drive, store, signal }, () => objectsAt(store, mount, signal))
+        return treeOf(store, mount, found)
       } catch (error) {
         throw storeFailure(error, placeInDrive(mount))
       }
@@ -32,8 +34,13 @@ export function stagingOf(deps: ServiceDeps, claim: Claim): Staging {
 
 const isSame = (a: MountPlace, b: MountPlace): boolean => a.role === b.role && a.index === b.index && a.path === b.path
 
-async function treeOf(store: ObjectStore, mount: StagedMount, signal: AbortSignal): Promise<StagedTree> {
-  const { objects, root } = await objectsAt(store, mount, signal)
+interface Found {
+  readonly objects: readonly ObjectInfo[]
+  /** What the paths of the mount leave out of the keys. */
+  readonly root: string
+}
+
+function treeOf(store: ObjectStore, mount: StagedMount, { objects, root }: Found): StagedTree {
   const version = createHash('sha256')
   for (const { key, size, etag } of objects) version.update(`${key.slice(root.length)}\0${size}\0${etag}\n`)
   const explain = (error: unknown): unknown => storeFailure(error, placeInDrive(mount))
@@ -49,17 +56,14 @@ async function treeOf(store: ObjectStore, mount: StagedMount, signal: AbortSigna
 }
 
 /** All objects below the mount's part of the drive; or the one object that its name is, by its own last name. */
-async function objectsAt(store: ObjectStore, mount: StagedMount, signal: AbortSignal): Promise<{ objects: ObjectInfo[]; root: string }> {
+async function objectsAt(store: ObjectStore, mount: StagedMount, signal: AbortSignal): Promise<Found> {
   const { subPath } = mount
   const root = subPath === '' ? '' : `${subPath}/`
   const objects: ObjectInfo[] = []
-  let after: string | null = null
-  do {
-    const page = await store.list({ prefix: root, delimiter: null, after, limit: PAGE, signal })
-    objects.push(...page.objects.filter(({ key }) => !key.endsWith('/')))
+  for await (const object of objectsBelow(store, root, signal)) {
+    if (!object.key.endsWith('/')) objects.push(object)
     if (objects.length > MOST_FILES) throw tooMany(mount)
-    after = page.next
-  } while (after !== null)
+  }
   if (objects.length > 0 || subPath === '') return { objects, root }
   const one = await store.head(subPath, signal)
   return one ? { objects: [one], root: subPath.slice(0, subPath.length - basename(subPath).length) } : { objects, root }

@@ -1,7 +1,7 @@
-import { access, mkdir, rm, writeFile } from 'node:fs/promises'
+import { access, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { StoreError, type ObjectBatch, type ObjectInfo } from '../object-store.ts'
+import { StoreError, type ObjectBatch, type ObjectInfo, type OnConflict } from '../object-store.ts'
 import { driveFolders, type DriveFolders } from './drive-folders.ts'
 import { withKeyLocked } from './key-lock.ts'
 import { everyObject } from './list-objects.ts'
@@ -11,13 +11,9 @@ import { receive } from './upload.ts'
 
 const MOST_NAMED = 10
 
-/**
- * Objects in a directory of their own beside the drive's, which become visible by being moved. Once the mark is written
- * the moves are done to their end, by whoever comes: then nothing can be in the way any more.
- */
+/** Objects in a directory of their own beside the drive's, which become visible by being moved. */
 export function directoryBatch(folders: DriveFolders, id: string): ObjectBatch {
   const own = driveFolders(folders.batches, id)
-  const mark = join(own.root, 'committing')
   const keys = async (signal: AbortSignal): Promise<ObjectInfo[]> => {
     const all: ObjectInfo[] = []
     for await (const object of everyObject(own.data, signal)) all.push(object)
@@ -33,33 +29,16 @@ export function directoryBatch(folders: DriveFolders, id: string): ObjectBatch {
       return { key, size, etag, modifiedAt, contentType, sha256 }
     },
     keys,
+    check: async ({ onConflict, signal }) => refuseObstacles(folders, await keys(signal), onConflict),
     async commit({ onConflict, signal }) {
-      const all = await keys(signal)
-      if (all.length > 0 && !(await isMarked(mark))) {
-        await refuseObstacles(folders, all, onConflict)
-        await mkdir(own.root, { recursive: true })
-        await writeFile(mark, onConflict, { flush: true })
-      }
-      const placed: ObjectInfo[] = []
-      for (const object of all) if (await move(folders, { own, object }, onConflict)) placed.push(object)
+      for (const object of await keys(signal)) await move(folders, { own, object }, onConflict)
       await rm(own.root, { recursive: true, force: true })
-      return placed
     },
     abandon: () => rm(own.root, { recursive: true, force: true }),
   }
 }
 
-const isMarked = (mark: string): Promise<boolean> =>
-  access(mark).then(
-    () => true,
-    () => false,
-  )
-
-async function refuseObstacles(
-  folders: DriveFolders,
-  objects: readonly ObjectInfo[],
-  onConflict: 'fail' | 'replace' | 'keep',
-): Promise<void> {
+async function refuseObstacles(folders: DriveFolders, objects: readonly ObjectInfo[], onConflict: OnConflict): Promise<void> {
   const inTheWay: string[] = []
   for (const { key } of objects) {
     const obstacle = await obstacleAt(folders, key)
@@ -72,16 +51,21 @@ async function refuseObstacles(
   throw new StoreError('precondition_failed', `already there: ${inTheWay.slice(0, MOST_NAMED).join(', ')}${more}`)
 }
 
-/** False where an object that is there was to be kept. */
 async function move(
   folders: DriveFolders,
   { own, object }: { own: DriveFolders; object: ObjectInfo },
-  onConflict: 'fail' | 'replace' | 'keep',
-): Promise<boolean> {
+  onConflict: OnConflict,
+): Promise<void> {
   const file = join(own.data, object.key)
-  return withKeyLocked(folders, object.key, async () => {
-    if (onConflict === 'keep' && (await obstacleAt(folders, object.key)) !== null) return false
-    await placeObject(folders, { key: object.key, file }, undefined)
-    return true
+  await withKeyLocked(folders, object.key, async () => {
+    if (onConflict === 'keep' && (await obstacleAt(folders, object.key)) !== null) return
+    if (await isThere(file)) await placeObject(folders, { key: object.key, file }, undefined)
   })
 }
+
+/** False for what another one has moved since the batch was read; under the key's lock that does not change. */
+const isThere = (file: string): Promise<boolean> =>
+  access(file).then(
+    () => true,
+    () => false,
+  )

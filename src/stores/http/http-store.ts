@@ -51,7 +51,7 @@ export function httpStore(files: readonly HttpFile[], options: HttpOptions): Obj
     },
     write: readOnly,
     remove: readOnly,
-    batch: () => ({ write: readOnly, keys: async () => [], commit: readOnly, abandon: async () => undefined }),
+    batch: () => ({ write: readOnly, keys: async () => [], check: readOnly, commit: readOnly, abandon: async () => undefined }),
     presign: async () => null,
   }
 }

@@ -1,5 +1,6 @@
-import { Readable } from 'node:stream'
+import { setMaxListeners } from 'node:events'
 import { CopyObjectCommand, DeleteObjectsCommand } from '@aws-sdk/client-s3'
+import { inLanes } from '../../in-lanes.ts'
 import { RESERVED } from '../../domain/drives/object-key.ts'
 import { StoreError, type ObjectBatch, type ObjectInfo } from '../object-store.ts'
 import { toStoreError } from './s3-errors.ts'
@@ -8,43 +9,32 @@ import { headObject, putObject, type S3Place } from './s3-objects.ts'
 
 const PAGE = 1000
 const MOST_NAMED = 10
+const AT_ONCE = 8
 
 /**
- * Objects below `.berth/batches/<id>/`, which no list shows, copied into place by the server. Once the mark is there all
- * of them are copied, by whoever comes; each is deleted from the batch only after that.
+ * Objects below `.berth/batches/<id>/`, which no list shows, copied into place by the server. They are deleted from the
+ * batch after all of them were copied: one that is gone was copied by another.
  */
 export function s3Batch(place: S3Place, id: string): ObjectBatch {
-  const own: S3Place = { ...place, prefix: `${place.prefix}${RESERVED}/batches/${id}/objects/` }
-  const marks: S3Place = { ...place, prefix: `${place.prefix}${RESERVED}/batches/${id}/` }
+  const own: S3Place = { ...place, prefix: `${place.prefix}${RESERVED}/batches/${id}/` }
+  const keysOf = async (signal: AbortSignal): Promise<string[]> => (await everyKey(own, signal)).map(({ key }) => key)
   return {
     write: (key, body, options) => putObject(own, key, { body, options }),
     keys: (signal) => everyKey(own, signal),
+    async check({ onConflict, signal }) {
+      if (onConflict === 'fail') await refuseObstacles(place, await keysOf(signal), signal)
+    },
     async commit({ onConflict, signal }) {
-      const all = await everyKey(own, signal)
-      if (all.length > 0 && (await headObject(marks, 'committing', signal)) === null) {
-        if (onConflict === 'fail') await refuseObstacles(place, all, signal)
-        await putObject(marks, 'committing', { body: Readable.from([Buffer.from(onConflict)]), options: { signal } })
-      }
-      const placed: ObjectInfo[] = []
-      for (const object of all) {
-        if (onConflict === 'keep' && (await headObject(place, object.key, signal)) !== null) continue
-        await copy({ from: own, to: place }, object.key, signal)
-        placed.push(object)
-      }
-      await deleteAll(
-        own,
-        all.map(({ key }) => key),
-        signal,
-      )
-      await deleteAll(marks, ['committing'], signal)
-      return placed
+      setMaxListeners(0, signal)
+      const keys = await keysOf(signal)
+      await inLanes(AT_ONCE, keys, async (key) => {
+        if (onConflict === 'keep' && (await headObject(place, key, signal)) !== null) return
+        await copy({ from: own, to: place }, key, signal)
+      })
+      await deleteAll(own, keys, signal)
     },
     async abandon(signal) {
-      await deleteAll(
-        own,
-        (await everyKey(own, signal)).map(({ key }) => key),
-        signal,
-      )
+      await deleteAll(own, await keysOf(signal), signal)
     },
   }
 }
@@ -60,19 +50,23 @@ async function everyKey(place: S3Place, signal: AbortSignal): Promise<ObjectInfo
   return all
 }
 
-async function refuseObstacles(place: S3Place, objects: readonly ObjectInfo[], signal: AbortSignal): Promise<void> {
+async function refuseObstacles(place: S3Place, keys: readonly string[], signal: AbortSignal): Promise<void> {
   const inTheWay: string[] = []
-  for (const { key } of objects) if ((await headObject(place, key, signal)) !== null) inTheWay.push(key)
+  await inLanes(AT_ONCE, keys, async (key) => {
+    if ((await headObject(place, key, signal)) !== null) inTheWay.push(key)
+  })
   if (inTheWay.length === 0) return
   const more = inTheWay.length > MOST_NAMED ? ` and ${inTheWay.length - MOST_NAMED} more` : ''
   throw new StoreError('precondition_failed', `already there: ${inTheWay.slice(0, MOST_NAMED).join(', ')}${more}`)
 }
 
+/** A copy of what is gone is none. */
 async function copy({ from, to }: { from: S3Place; to: S3Place }, key: string, signal: AbortSignal): Promise<void> {
   const source = `${from.bucket}/${from.prefix}${key}`.split('/').map(encodeURIComponent).join('/')
   const command = new CopyObjectCommand({ Bucket: to.bucket, Key: `${to.prefix}${key}`, CopySource: source })
   await to.client.send(command, { abortSignal: signal }).catch((error: unknown) => {
-    throw toStoreError(error)
+    const failure = toStoreError(error)
+    if (failure.kind !== 'not_found') throw failure
   })
 }
 

@@ -58,7 +58,7 @@ describe('a directory in which jobs do what they like', () => {
     const batch = store.batch('across')
     await batch.write('new', Readable.from([Buffer.from('n')]), { signal: NEVER })
     await batch.write('f/x', Readable.from([Buffer.from('n')]), { signal: NEVER })
-    await expect(batch.commit({ onConflict: 'replace', signal: NEVER })).rejects.toMatchObject({ kind: 'conflict' })
+    await expect(batch.check({ onConflict: 'replace', signal: NEVER })).rejects.toMatchObject({ kind: 'conflict' })
     expect(await store.head('new', NEVER)).toBeNull()
   })
 

@@ -126,7 +126,21 @@ export function objectStoreContract(name: string, create: () => Promise<StoreUnd
       expect((await tested.again().batch('batch-1').keys(NEVER)).map(({ key }) => key)).toEqual(['batch/a', 'batch/b/c'])
       await tested.again().batch('batch-1').commit({ onConflict: 'fail', signal: NEVER })
       expect(await everyKey(store, 'batch/')).toEqual(['batch/a', 'batch/b/c'])
-      expect(await store.batch('batch-1').commit({ onConflict: 'fail', signal: NEVER })).toEqual([])
+      expect(await store.batch('batch-1').keys(NEVER)).toEqual([])
+    })
+
+    it('makes a batch visible once, however many are at it', async () => {
+      const batch = store.batch('many-hands')
+      const keys = Array.from({ length: 40 }, (_, file) => `hands/${String(file).padStart(2, '0')}`)
+      for (const key of keys) await batch.write(key, Readable.from([Buffer.from(key)]), { signal: NEVER })
+      await Promise.all(
+        [batch, store.batch('many-hands'), tested.again().batch('many-hands')].map((hand) =>
+          hand.commit({ onConflict: 'replace', signal: NEVER }),
+        ),
+      )
+      expect(await everyKey(store, 'hands/')).toEqual(keys)
+      expect((await get(store, 'hands/39')).toString()).toBe('hands/39')
+      expect(await batch.keys(NEVER)).toEqual([])
     })
 
     it.each([
@@ -138,10 +152,10 @@ export function objectStoreContract(name: string, create: () => Promise<StoreUnd
       const batch = store.batch(`conflict-${onConflict}`)
       for (const key of ['x', 'y'])
         await batch.write(`conflict-${onConflict}/${key}`, Readable.from([Buffer.from('new')]), { signal: NEVER })
-      const commit = batch.commit({ onConflict, signal: NEVER })
+      const check = batch.check({ onConflict, signal: NEVER })
       if (onConflict === 'fail')
-        await expect(commit).rejects.toMatchObject({ kind: 'precondition_failed', message: expect.stringContaining('x') })
-      else await commit
+        await expect(check).rejects.toMatchObject({ kind: 'precondition_failed', message: expect.stringContaining('x') })
+      else await check.then(() => batch.commit({ onConflict, signal: NEVER }))
       expect((await get(store, `conflict-${onConflict}/x`)).toString()).toBe(left)
       expect(await everyKey(store, `conflict-${onConflict}/`)).toHaveLength(onConflict === 'fail' ? 1 : 2)
     })
@@ -150,7 +164,7 @@ export function objectStoreContract(name: string, create: () => Promise<StoreUnd
       const batch = store.batch('abandoned')
       await batch.write('abandoned/x', Readable.from([Buffer.from('x')]), { signal: NEVER })
       await batch.abandon(NEVER)
-      expect(await store.batch('abandoned').commit({ onConflict: 'replace', signal: NEVER })).toEqual([])
+      await store.batch('abandoned').commit({ onConflict: 'replace', signal: NEVER })
       expect(await everyKey(store, 'abandoned/')).toEqual([])
     })
   })

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DriveSnapshot } from '../../../src/domain/drives/drive.ts'
 import { createStores } from '../../../src/stores/open-stores.ts'
@@ -55,8 +56,14 @@ describe.skipIf(need.missing)('a bucket', () => {
     expect(await open({ prefix: 'own/' }).head('../other/secret', NEVER)).toBeNull()
   })
 
-  it('hides what is not committed yet', async () => {
-    expect((await everyKey(open())).some((key) => key.startsWith('.berth'))).toBe(false)
+  it('hides what is not committed yet, as a name and as a level', async () => {
+    await open()
+      .batch('hidden')
+      .write('of-a-batch', Readable.from([Buffer.from('x')]), { signal: NEVER })
+    const level = await open().list({ prefix: '', delimiter: '/', after: null, limit: 100, signal: NEVER })
+    expect(
+      [...(await everyKey(open())), ...level.prefixes].filter((key) => key.includes('of-a-batch') || key.startsWith('.berth')),
+    ).toEqual([])
   })
 
   it('gives URLs that need no key, for one object and one method', async () => {

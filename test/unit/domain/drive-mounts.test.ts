@@ -185,4 +185,10 @@ describe('a job with drives is admitted', () => {
       { code: 'macro_unsupported' },
     ])
   })
+
+  test('only if what it takes out while it runs may meet what it took out before', () => {
+    const mount = { type: 'drive', drive: 'd', mode: 'copy_out', onConflict: 'fail', outputs: { intervalSeconds: 60 } }
+    expect(faults({ mounts: [mount] })).toMatchObject([{ code: 'checkpoints_collide', pointer: '/roles/0/mounts/0' }])
+    expect(faults({ mounts: [{ ...mount, onConflict: 'keep' }] })).toEqual([])
+  })
 })
