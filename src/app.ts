@@ -29,6 +29,7 @@ import { jobRoutes } from './routes/jobs.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { schedulerRoutes } from './routes/schedulers.ts'
 import { secretRoutes } from './routes/secrets.ts'
+import { findGrant } from './services/drives/drive-grant.ts'
 import type { ServiceDeps } from './services/service-deps.ts'
 
 export interface AppDeps extends ServiceDeps {
@@ -70,7 +71,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(problems, { addresses: keepAddressBook(app) })
   await app.register(requestId)
   await app.register(requestLog)
-  await app.register(access, { apiKey: deps.apiKey })
+  await app.register(access, { apiKey: deps.apiKey, findGrant: (token) => findGrant(deps, token) })
   await app.register(jsonBody)
   await app.register(bodyDeadline)
   await app.register(openStreams)

@@ -29,6 +29,10 @@ export interface Config {
   readonly secretKeys: KeyEntries | null
   readonly ambientDrives: readonly string[]
   readonly allowPrivateUrls: boolean
+  /** Where jobs and people reach the API, without a slash at its end; null if the operator has not said. */
+  readonly publicUrl: string | null
+  /** Where local jobs reach the API of the process that runs them; null if it has none, or any port. */
+  readonly ownUrl: string | null
   readonly logLevel: LogLevel
   /** What `armCrashPoint` takes; for fault tests only. */
   readonly crashPoint: string | null
@@ -63,16 +67,26 @@ function withDefaults(read: Environment, schedulers: readonly SchedulerConfig[] 
     serve: read.BERTH_SERVE ?? 'all',
     apiKey: read.BERTH_API_KEY ?? null,
     schedulers,
-    store:
-      read.BERTH_STORE === undefined
-        ? null
-        : storeOf(read.BERTH_STORE, { accessKeyId: read.BERTH_STORE_ACCESS_KEY_ID, secretAccessKey: read.BERTH_STORE_SECRET_ACCESS_KEY }),
+    store: storeIn(read),
     secretKeys: read.BERTH_SECRET_KEYS === undefined ? null : keyRingOf(read.BERTH_SECRET_KEYS),
-    ambientDrives: (read.BERTH_AMBIENT_DRIVES ?? '').split(',').map((name) => name.trim()).filter((name) => name !== ''),
+    ambientDrives: namesIn(read.BERTH_AMBIENT_DRIVES),
     allowPrivateUrls: read.BERTH_ALLOW_PRIVATE_URLS === 'true',
+    publicUrl: read.BERTH_PUBLIC_URL?.replace(/\/+$/, '') ?? null,
+    ownUrl: ownUrlOf(read),
     logLevel: read.BERTH_LOG_LEVEL ?? 'info',
     crashPoint: read.BERTH_CRASH_POINT ?? null,
   }
+}
+
+const storeIn = ({ BERTH_STORE: url, BERTH_STORE_ACCESS_KEY_ID, BERTH_STORE_SECRET_ACCESS_KEY }: Environment): StoreConfig | null =>
+  url === undefined ? null : storeOf(url, { accessKeyId: BERTH_STORE_ACCESS_KEY_ID, secretAccessKey: BERTH_STORE_SECRET_ACCESS_KEY })
+
+const namesIn = (list = ''): string[] => list.split(',').map((name) => name.trim()).filter((name) => name !== '')
+
+function ownUrlOf({ BERTH_SERVE: serve, BERTH_HOST: host = '127.0.0.1', BERTH_PORT: port = '8080' }: Environment): string | null {
+  if (serve === 'api' || serve === 'worker' || Number(port) === 0) return null
+  const address = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
+  return `http://${address.includes(':') ? `[${address}]` : address}:${Number(port)}`
 }
 
 /** What is right by itself and wrong together. */

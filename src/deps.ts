@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { DEFAULT_DOCKER_HOST, DEFAULT_STAGING, type SchedulerConfig } from './config/read-schedulers-file.ts'
-import { findInstallation } from './db/installation.ts'
+import { findInstallation, findJobTokenKey } from './db/installation.ts'
 import { migrate } from './db/migrate.ts'
 import { createDb, createPool } from './db/pool.ts'
 import { createSignals } from './db/signals.ts'
@@ -44,6 +44,7 @@ export async function createDeps(config: Config, databaseUrl: string, log: Logge
     keyRing: config.secretKeys ?? (config.databaseUrl === null ? await keepSecretKey(config.dataDir) : []),
     ambientDrives: config.ambientDrives,
     installation,
+    jobTokenKey: await findJobTokenKey(pool),
     signals,
     log,
   }
@@ -81,7 +82,12 @@ async function createSchedulers(config: Config, installation: string): Promise<M
 async function createScheduler(entry: SchedulerConfig, config: Config, installation: string): Promise<Scheduler> {
   switch (entry.kind) {
     case 'docker':
-      return createDockerScheduler({ ...entry, installation, driveRoot: entry.driveDirectories ? driveRootOf(config) : null })
+      return createDockerScheduler({
+        ...entry,
+        installation,
+        driveRoot: entry.driveDirectories ? driveRootOf(config) : null,
+        apiUrl: config.publicUrl,
+      })
     case 'local':
       return createLocalScheduler({
         installation,
@@ -89,6 +95,7 @@ async function createScheduler(entry: SchedulerConfig, config: Config, installat
         isolation: entry.isolation === 'auto' ? await detectIsolation() : entry.isolation,
         bindRoots: entry.bindRoots,
         driveRoot: driveRootOf(config),
+        apiUrl: config.publicUrl ?? config.ownUrl,
         maxStageBytes: entry.maxStageBytes,
         stageCacheBytes: entry.stageCacheBytes,
         node: hostname(),
@@ -110,7 +117,7 @@ async function detectSchedulers(config: Config, installation: string): Promise<S
     registries: {},
     ...shared,
   } as const
-  const answers = await createDockerScheduler({ ...docker, installation, driveRoot: driveRootOf(config) })
+  const answers = await createDockerScheduler({ ...docker, installation, driveRoot: driveRootOf(config), apiUrl: config.publicUrl })
     .health(AbortSignal.timeout(DETECT_MS))
     .then(
       () => true,

@@ -21,6 +21,12 @@ export const Environment = z.object({
     .refine((text) => /^\d{1,5}$/.test(text) && Number(text) <= 65_535, { error: 'must be a port number from 0 (any free one) to 65535' })
     .optional()
     .meta({ description: 'Port that the API listens on; 0 takes any free one, which the log names.', defaultWords: '`8080`' }),
+  BERTH_PUBLIC_URL: url(/^https?:/, 'https://berth.example.org')
+    .optional()
+    .meta({
+      description: 'Where jobs reach the API, for mounts of mode `api`. From a container `localhost` is the container itself.',
+      defaultWords: 'the address above, for `local` jobs alone',
+    }),
   BERTH_DATA_DIR: z.string().optional().meta({
     description: 'Folder of all that Berth keeps on this machine: the embedded PostgreSQL, the API key, volumes and work of `local` jobs.',
     defaultWords: '`.berth` in the working directory',

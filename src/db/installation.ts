@@ -5,8 +5,14 @@ import type { Pool } from 'pg'
 const newInstallation = (): string => BigInt(`0x${randomBytes(5).toString('hex')}`).toString(32).padStart(8, '0')
 
 /** The id of this installation: made with the database, and the same for every process that uses it. */
-export async function findInstallation(pool: Pool): Promise<string> {
-  await pool.query(`INSERT INTO setting (key, value) VALUES ('installation', $1) ON CONFLICT DO NOTHING`, [newInstallation()])
-  const { rows } = await pool.query<{ value: string }>(`SELECT value FROM setting WHERE key = 'installation'`)
-  return rows[0]?.value ?? ''
+export const findInstallation = (pool: Pool): Promise<string> => keepSetting(pool, 'installation', newInstallation())
+
+/** What signs the tokens of jobs, 256 bits; the same for every process too. */
+export const findJobTokenKey = (pool: Pool): Promise<string> => keepSetting(pool, 'job_token_key', randomBytes(32).toString('base64'))
+
+/** The value that was there first. */
+async function keepSetting(pool: Pool, key: string, value: string): Promise<string> {
+  await pool.query('INSERT INTO setting (key, value) VALUES ($1, $2) ON CONFLICT DO NOTHING', [key, value])
+  const { rows } = await pool.query<{ value: string }>('SELECT value FROM setting WHERE key = $1', [key])
+  return rows[0]?.value ?? value
 }

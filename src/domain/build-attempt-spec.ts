@@ -16,6 +16,8 @@ export interface AttemptFacts {
   /** 1 for the first try. */
   readonly attempt: number
   readonly epoch: number
+  /** For the mount at this place of `resolutions`, which is a reference. */
+  readonly tokenOf: (place: number) => string
 }
 
 /** The attempt as a scheduler renders it: macros expanded for each replica, `BERTH_*` added, mounts as they were resolved. */
@@ -28,11 +30,14 @@ export function buildAttemptSpec(facts: AttemptFacts): AttemptSpec {
 function roleOf(role: RoleSpec, facts: AttemptFacts): AttemptRole {
   const { name, image, entrypoint, resources, workingDir, user } = role
   const resolutions = facts.resolutions.filter((resolution) => resolution.role === name)
-  const drives = JSON.stringify(resolutions.flatMap(driveOf))
+  const ofRole = { job_id: facts.jobId, attempt: facts.attempt, role: name, replica: 0 }
+  const entries = facts.resolutions.flatMap((resolution, place) =>
+    resolution.role === name ? driveOf(resolution, { ...facts, place, ofRole }) : [],
+  )
+  const drives = JSON.stringify(entries)
   const replicas = Array.from({ length: role.replicas }, (_, index) =>
     replicaOf(role, { job_id: facts.jobId, attempt: facts.attempt, role: name, replica: index }, drives),
   )
-  const ofRole = { job_id: facts.jobId, attempt: facts.attempt, role: name, replica: 0 }
   const mounts = resolutions.map(({ plan }) => expandPlan(plan, ofRole))
   return { name, image, entrypoint, resources, workingDir, user, mounts, replicas }
 }
@@ -56,13 +61,24 @@ interface DriveEntry {
   readonly path: string | null
   readonly mode: Exclude<MountMode, 'auto'>
   readonly access: string
+  /** Of a reference: where its objects are, the directory that the token is good for, and the token. */
+  readonly url?: string
+  readonly prefix?: string
+  readonly token?: string
+}
+
+interface DrivePlace extends Pick<AttemptFacts, 'tokenOf'> {
+  readonly place: number
+  readonly ofRole: MacroValues
 }
 
 /** An entry of BERTH_DRIVES. A device holds no data and is none. */
-function driveOf({ mount, path, access, plan, candidates, drive }: Resolution): DriveEntry[] {
+function driveOf({ mount, path, access, plan, candidates, drive }: Resolution, at: DrivePlace): DriveEntry[] {
   if (mount.type === 'device') return []
   const mode = candidates.find(({ taken }) => taken)?.mode ?? 'mount'
-  return [{ name: drive === null ? plainName(mount) : drive.name, path: plan.via === 'reference' ? null : path, mode, access }]
+  const name = drive === null ? plainName(mount) : drive.name
+  if (plan.via !== 'reference') return [{ name, path, mode, access }]
+  return [{ name, path: null, mode, access, url: plan.url, prefix: expandMacros(plan.prefix, at.ofRole), token: at.tokenOf(at.place) }]
 }
 
 const plainName = (mount: Mount): string | null => (mount.type === 'volume' || mount.type === 'bind' ? mount.source : null)

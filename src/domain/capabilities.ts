@@ -28,6 +28,8 @@ export interface Capabilities {
   readonly maxStageBytes: number | null
   /** Whether the live directory of a managed drive can be mounted: it is on the machine that runs the replicas. */
   readonly driveDirectories: boolean
+  /** Where replicas reach Berth's API, without a slash at its end; null if they do not. */
+  readonly apiUrl: string | null
   /** CSI drivers that the cluster has, such as `s3.csi.aws.com`; empty anywhere else. */
   readonly csiDrivers: readonly string[]
   /** Where drives of this source are mounted already on every machine of the scheduler, by the operator. */

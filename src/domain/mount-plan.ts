@@ -22,6 +22,10 @@ export type MountPlan =
 export interface ReferencePlan {
   readonly via: 'reference'
   readonly path: string
+  /** Of the drive's objects. */
+  readonly url: string
+  /** Directory of the drive that the token is for, without a slash at its end; empty for all of it. */
+  readonly prefix: string
 }
 
 /** A directory of the attempt's own, filled before the start, taken out after the end, or both. */

@@ -11,6 +11,7 @@ import { deleteObject } from '../services/objects/delete-object.ts'
 import { getObject, type FoundObject } from '../services/objects/get-object.ts'
 import { listObjects } from '../services/objects/list-objects.ts'
 import { putObject, type NewObject } from '../services/objects/put-object.ts'
+import { driveOf } from './drive-of.ts'
 import { OBJECT_SCHEMAS } from './drive-object-schemas.ts'
 import type { RouteOptions } from './route-options.ts'
 import { pageSize } from './schemas/parameters.ts'
@@ -24,22 +25,19 @@ export const driveObjectRoutes: FastifyPluginAsyncZod<RouteOptions> = async (app
 const put: FastifyPluginAsyncZod<RouteOptions> = async (app, { deps }) => {
   app.put(
     '/v1/drives/:name/objects/*',
-    { config: { access: 'key', longBody: true }, schema: OBJECT_SCHEMAS.put },
-    async ({ project, params, query, headers, body, raw }, reply: FastifyReply) => {
-      const { object, created } = await putObject(
-        deps,
-        { project, name: params.name },
-        {
-          path: params['*'],
-          component: query.component,
-          body: (body as Readable | undefined) ?? raw,
-          contentType: headers['content-type'],
-          sha256: readDigest(headers as Record<string, string | undefined>),
-          condition: conditionOf(headers),
-          size: headers['content-length'] === undefined ? undefined : Number(headers['content-length']),
-          signal: disconnectSignal(reply),
-        },
-      )
+    { config: { access: 'key', reach: 'path', longBody: true }, schema: OBJECT_SCHEMAS.put },
+    async (request, reply: FastifyReply) => {
+      const { params, query, headers, body, raw, grant } = request
+      const { object, created } = await putObject(deps, driveOf(request), {
+        path: params['*'],
+        component: query.component ?? grant?.producer,
+        body: (body as Readable | undefined) ?? raw,
+        contentType: headers['content-type'],
+        sha256: readDigest(headers as Record<string, string | undefined>),
+        condition: conditionOf(headers),
+        size: headers['content-length'] === undefined ? undefined : Number(headers['content-length']),
+        signal: disconnectSignal(reply),
+      })
       const location = `/v1/drives/${params.name}/objects/${params['*'].split('/').map(encodeURIComponent).join('/')}`
       return reply
         .code(created ? 201 : 200)
@@ -53,20 +51,17 @@ const put: FastifyPluginAsyncZod<RouteOptions> = async (app, { deps }) => {
 const remove: FastifyPluginAsyncZod<RouteOptions> = async (app, { deps }) => {
   app.delete(
     '/v1/drives/:name/objects/*',
-    { config: { access: 'key' }, schema: OBJECT_SCHEMAS.remove },
-    async ({ project, params, query, headers }, reply: FastifyReply) => {
-      await deleteObject(
-        deps,
-        { project, name: params.name },
-        {
-          path: params['*'].replace(/\/$/, ''),
-          component: query.component,
-          recursive: query.recursive ?? false,
-          missingOk: query.missing === 'ok',
-          ifMatch: headers['if-match'],
-          signal: disconnectSignal(reply),
-        },
-      )
+    { config: { access: 'key', reach: 'path' }, schema: OBJECT_SCHEMAS.remove },
+    async (request, reply: FastifyReply) => {
+      const { params, query, headers, grant } = request
+      await deleteObject(deps, driveOf(request), {
+        path: params['*'].replace(/\/$/, ''),
+        component: query.component ?? grant?.producer,
+        recursive: query.recursive ?? false,
+        missingOk: query.missing === 'ok',
+        ifMatch: headers['if-match'],
+        signal: disconnectSignal(reply),
+      })
       return reply.code(204).send()
     },
   )
@@ -75,11 +70,11 @@ const remove: FastifyPluginAsyncZod<RouteOptions> = async (app, { deps }) => {
 const get: FastifyPluginAsyncZod<RouteOptions> = async (app, { deps }) => {
   app.get(
     '/v1/drives/:name/objects/*',
-    { config: { access: 'key' }, exposeHeadRoute: false, schema: OBJECT_SCHEMAS.get },
+    { config: { access: 'key', reach: 'path' }, exposeHeadRoute: false, schema: OBJECT_SCHEMAS.get },
     async (request, reply: FastifyReply) => {
-      const { project, params, query, headers } = request
+      const { params, query, headers } = request
       const wanted = { path: params['*'], component: query.component, waitSeconds: query.wait ?? 0, signal: disconnectSignal(reply) }
-      const found = await getObject(deps, { project, name: params.name }, wanted)
+      const found = await getObject(deps, driveOf(request), wanted)
       describe(reply, found)
       if (isUnchanged(headers['if-none-match'], found.object.etag)) return reply.code(304).send()
       const range = satisfiable(reply, headers.range, found)
@@ -97,11 +92,11 @@ const get: FastifyPluginAsyncZod<RouteOptions> = async (app, { deps }) => {
 const head: FastifyPluginAsyncZod<RouteOptions> = async (app, { deps }) => {
   app.head(
     '/v1/drives/:name/objects/*',
-    { config: { access: 'key' }, schema: OBJECT_SCHEMAS.head },
+    { config: { access: 'key', reach: 'path' }, schema: OBJECT_SCHEMAS.head },
     async (request, reply: FastifyReply) => {
-      const { project, params, query, headers } = request
+      const { params, query, headers } = request
       const wanted = { path: params['*'], component: query.component, waitSeconds: query.wait ?? 0, signal: disconnectSignal(reply) }
-      const found = await getObject(deps, { project, name: params.name }, wanted)
+      const found = await getObject(deps, driveOf(request), wanted)
       describe(reply, found)
       if (isUnchanged(headers['if-none-match'], found.object.etag)) return reply.code(304).send()
       return reply.header('content-length', found.object.size).send()
@@ -112,20 +107,18 @@ const head: FastifyPluginAsyncZod<RouteOptions> = async (app, { deps }) => {
 const list: FastifyPluginAsyncZod<RouteOptions> = async (app, { deps }) => {
   app.get(
     '/v1/drives/:name/objects',
-    { config: { access: 'key' }, schema: OBJECT_SCHEMAS.list },
-    ({ project, params, query }, reply: FastifyReply) =>
-      listObjects(
-        deps,
-        { project, name: params.name },
-        {
-          prefix: query.prefix ?? '',
-          recursive: query.recursive ?? query.delimiter === undefined,
-          component: query.component,
-          limit: pageSize(query.limit),
-          cursor: query.cursor,
-          signal: disconnectSignal(reply),
-        },
-      ),
+    { config: { access: 'key', reach: 'prefix' }, schema: OBJECT_SCHEMAS.list },
+    (request, reply: FastifyReply) => {
+      const { query } = request
+      return listObjects(deps, driveOf(request), {
+        prefix: query.prefix ?? '',
+        recursive: query.recursive ?? query.delimiter === undefined,
+        component: query.component,
+        limit: pageSize(query.limit),
+        cursor: query.cursor,
+        signal: disconnectSignal(reply),
+      })
+    },
   )
 }
 

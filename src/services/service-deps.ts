@@ -23,6 +23,8 @@ export interface ServiceDeps {
   readonly ambientDrives: readonly string[]
   /** Short id of this installation. */
   readonly installation: string
+  /** Signs the tokens that jobs use the API with. */
+  readonly jobTokenKey: string
   /** "Something changed, look again." */
   readonly signals: Signals
   readonly log: Logger

@@ -40,6 +40,7 @@ export async function createTestBerth(
     keyRing: [{ id: 'test', key: Buffer.alloc(32, 7) }],
     ambientDrives: [],
     installation: 'testtest',
+    jobTokenKey: 'test',
     signals,
     log,
   }

@@ -6,6 +6,7 @@ export const ANYTHING: Capabilities = {
   stages: ['managed', 's3', 'gcs', 'http'],
   maxStageBytes: null,
   driveDirectories: true,
+  apiUrl: 'http://berth.example:8080',
   csiDrivers: [],
   hostMounts: [],
   bindRoots: [{ root: '/srv', readOnly: false }],

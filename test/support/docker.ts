@@ -30,6 +30,7 @@ export function createDockerUnderTest(host: string, options: Partial<DockerSched
     devices: [],
     registries: {},
     driveRoot: null,
+    apiUrl: null,
     maxStageBytes: null,
     stageCacheBytes: 1e9,
     ...options,

@@ -22,6 +22,8 @@ export interface InstallationOptions {
 export interface StartOptions {
   readonly serve?: 'all' | 'api' | 'worker'
   readonly crashPoint?: string
+  /** Where it listens, and is told that jobs reach it. */
+  readonly at?: { readonly host: string; readonly port: number }
 }
 
 /** What may be left of a job when it is over, by count; all 0 is what a test wants. */
@@ -69,7 +71,7 @@ export class Installation {
   }
 
   /** One more process; the client talks to the last one that lives and serves the API. */
-  async start({ serve = 'all', crashPoint }: StartOptions = {}): Promise<BerthProcess> {
+  async start({ serve = 'all', crashPoint, at }: StartOptions = {}): Promise<BerthProcess> {
     const { redisUrl = null, databaseUrl = (url: string) => url } = this.#options
     const started = await startBerthProcess({
       BERTH_SERVE: serve,
@@ -79,6 +81,7 @@ export class Installation {
       BERTH_SCHEDULERS: join(this.dataDir, 'schedulers.json'),
       DATABASE_URL: databaseUrl(this.database.url),
       ...(redisUrl !== null && { REDIS_URL: redisUrl }),
+      ...(at && { BERTH_HOST: at.host, BERTH_PORT: String(at.port), BERTH_PUBLIC_URL: `http://${at.host}:${at.port}/` }),
       ...(crashPoint !== undefined && { BERTH_CRASH_POINT: crashPoint }),
     })
     this.processes.push(started)

@@ -26,6 +26,7 @@ export async function createLocalUnderTest(isolation: Isolation, bindRoots: read
     bindRoots,
     node: 'here',
     driveRoot: null,
+    apiUrl: null,
     maxStageBytes: null,
     stageCacheBytes: 1e9,
   })

@@ -33,6 +33,8 @@ describe('readConfig', () => {
   it('gives the embedded service on loopback when nothing is set', () => {
     expect(readConfig({})).toEqual({
       host: '127.0.0.1',
+      publicUrl: null,
+      ownUrl: 'http://127.0.0.1:8080',
       port: 8080,
       dataDir: join(process.cwd(), '.berth'),
       databaseUrl: null,
@@ -53,6 +55,7 @@ describe('readConfig', () => {
     const env = {
       BERTH_HOST: '0.0.0.0',
       BERTH_PORT: '0',
+      BERTH_PUBLIC_URL: 'https://berth.example.org/',
       BERTH_DATA_DIR: '/var/lib/berth',
       DATABASE_URL: POSTGRES,
       REDIS_URL: 'redis://queue:6379',
@@ -70,6 +73,8 @@ describe('readConfig', () => {
     }
     expect(readConfig(env)).toEqual({
       host: '0.0.0.0',
+      publicUrl: 'https://berth.example.org',
+      ownUrl: null,
       port: 0,
       dataDir: '/var/lib/berth',
       databaseUrl: POSTGRES,
@@ -93,6 +98,17 @@ describe('readConfig', () => {
       logLevel: 'debug',
       crashPoint: 'docker.create.after:SIGSTOP',
     })
+  })
+
+  it.each([
+    [{ BERTH_PORT: '9000' }, 'http://127.0.0.1:9000'],
+    [{ BERTH_HOST: '0.0.0.0' }, 'http://127.0.0.1:8080'],
+    [{ BERTH_HOST: '::' }, 'http://[::1]:8080'],
+    [{ BERTH_HOST: 'berth.example.org' }, 'http://berth.example.org:8080'],
+    [{ BERTH_PORT: '0' }, null],
+    [{ BERTH_SERVE: 'worker', DATABASE_URL: POSTGRES }, null],
+  ])('knows with %j that local jobs reach the API at %s', (env, ownUrl) => {
+    expect(readConfig(env).ownUrl).toBe(ownUrl)
   })
 
   it('takes a variable that is set to nothing as not set', () => {

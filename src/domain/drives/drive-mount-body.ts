@@ -45,7 +45,7 @@ const use = {
     description:
       'How the role sees it. `mount`: live. `cached`: live, through a cache. `copy_in`: a copy from before the start. ' +
         '`copy_out`: an empty directory whose files are put on the drive after the end. `copy_in_out`: both. `api`: ' +
-      'nothing, only a reference in BERTH_DRIVES; no scheduler has it yet. `auto` (if it is left out): what fits best.',
+      'nothing, only a reference and a token in BERTH_DRIVES. `auto` (if it is left out): what fits best.',
   }),
   access: z.enum(DRIVE_ACCESS).optional().meta({
     description: 'What the role may do. If it is left out: `rw` for `copy_out` and `copy_in_out`, else `ro`.',

@@ -15,7 +15,7 @@ export function driveWays(facts: WayFacts): readonly Way[] {
   const { source } = facts
   if (!OBJECT_KINDS.includes(source.kind)) return liveWays(facts)
   const copies = copyModes(facts).map((mode) => stagedWay(facts, mode))
-  const reference: Way = { mode: 'api', plan: { via: 'reference', path: facts.use.path }, lacks: [], flaws: [], warnings: [] }
+  const reference = referenceWay(facts)
   if (source.kind === 'managed') return [managedWay({ ...facts, source }), ...copies, reference]
   if (source.kind === 'http') return [...copies, reference]
   const { driver, rclone } = bucketWays({ ...facts, source: source as Extract<DriveSource, { kind: 's3' | 'gcs' | 'azure_blob' }> })
@@ -57,6 +57,25 @@ function stagedWay({ use, source }: WayFacts, mode: Extract<MountMode, 'copy_in'
         : []),
     ],
     warnings: !writesBack && use.access !== 'ro' ? ['what the job writes here stays in its own copy and is gone at its end'] : [],
+  }
+}
+
+function referenceWay({ drive, source, use, capabilities }: WayFacts): Way {
+  const noAddress = { code: 'api_unreachable', detail: 'its jobs do not reach the API: the operator must set BERTH_PUBLIC_URL' }
+  const noName = { code: 'not_registered', detail: 'the API knows registered drives alone: POST /v1/drives' }
+  const unreadable = { code: 'objects_unsupported', detail: `drives of kind ${source.kind} have no objects over HTTP yet` }
+  const readOnly = { code: 'source_read_only', detail: 'nothing can be put where it is downloaded from' }
+  return {
+    mode: 'api',
+    plan: { via: 'reference', path: use.path, url: `${capabilities.apiUrl}/v1/drives/${drive.name}/objects`, prefix: use.subPath },
+    lacks: ['rename', 'random_write', 'lock', 'symlink'],
+    flaws: [
+      ...(capabilities.apiUrl === null ? [noAddress] : []),
+      ...(drive.id === null ? [noName] : []),
+      ...(source.kind === 'azure_blob' ? [unreadable] : []),
+      ...(source.kind === 'http' && !isReadOnly(use) ? [readOnly] : []),
+    ],
+    warnings: [],
   }
 }
 

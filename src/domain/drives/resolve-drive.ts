@@ -98,7 +98,6 @@ function useReasons({ mode, plan, lacks }: Way, { requires, access, options }: D
 const CREATES: readonly string[] = ['api', 'copy_out', 'copy_in_out', 'copy_in']
 
 const WORDS: Partial<Record<Way['plan']['via'], string>> = {
-  reference: 'cannot give a job access to a drive over HTTP yet',
   rclone_volume: 'here have no rclone volume driver configured',
   drive_directory: 'cannot mount the directory of a managed drive',
   named_volume: 'have no named volumes',

@@ -8,10 +8,11 @@ export interface SchedulerProfile {
 }
 
 const everywhere: Capabilities = {
-  mountVia: ['staged', 'scratch', 'host_path'],
+  mountVia: ['staged', 'scratch', 'reference', 'host_path'],
   stages: ['managed', 's3', 'gcs', 'http'],
   maxStageBytes: null,
   driveDirectories: false,
+  apiUrl: 'http://berth.example:8080',
   csiDrivers: [],
   hostMounts: [],
   bindRoots: [{ root: '/srv', readOnly: false }],
@@ -33,17 +34,17 @@ const cluster = [...everywhere.mountVia, 'claim', 'csi', 'nfs', 'tmpfs'] as cons
 /** By the name that tables show. */
 export const SCHEDULER_PROFILES: Readonly<Record<string, SchedulerProfile>> = {
   local: profile('local', {
-    mountVia: ['named_volume', 'host_path', 'drive_directory', 'staged', 'scratch', 'tmpfs'],
+    mountVia: ['named_volume', 'host_path', 'drive_directory', 'staged', 'scratch', 'reference', 'tmpfs'],
     driveDirectories: true,
     image: 'unsupported',
     replicaHostNames: false,
   }),
   docker: profile('docker', {
-    mountVia: ['named_volume', 'host_path', 'device', 'tmpfs', 'drive_directory', 'staged', 'scratch', 'nfs'],
+    mountVia: ['named_volume', 'host_path', 'device', 'tmpfs', 'drive_directory', 'staged', 'scratch', 'nfs', 'reference'],
     driveDirectories: true,
   }),
   'docker + rclone': profile('docker', {
-    mountVia: ['named_volume', 'host_path', 'tmpfs', 'staged', 'scratch', 'nfs', 'rclone_volume'],
+    mountVia: ['named_volume', 'host_path', 'tmpfs', 'staged', 'scratch', 'nfs', 'reference', 'rclone_volume'],
   }),
   kubernetes: profile('kubernetes', { mountVia: cluster }),
   'kubernetes + CSI': profile('kubernetes', {

@@ -100,7 +100,12 @@ const strings = z.record(z.string(), z.string())
 
 const OTHER_PLANS = [
   z
-    .object({ via: z.literal('reference'), path })
+    .object({
+      via: z.literal('reference'),
+      path,
+      url: z.string().meta({ description: 'Of the objects of the drive.' }),
+      prefix: z.string().meta({ description: 'Directory of the drive that the token is good for.' }),
+    })
     .meta({ id: 'ReferencePlan', description: 'Not in the file system: a reference and a token in BERTH_DRIVES.' }),
   z
     .object({ via: z.literal('staged'), path, readOnly, direction: z.enum(['in', 'out', 'in_out']), cache: z.boolean() })

@@ -23,6 +23,8 @@ export interface DockerSchedulerOptions {
   readonly registries: Registries
   /** Where managed drives are on the daemon's machine; null where they are not. */
   readonly driveRoot: string | null
+  /** Where containers reach Berth's API; null if they do not. */
+  readonly apiUrl: string | null
   readonly maxStageBytes: number | null
   /** Most that copies kept for later jobs may take. */
   readonly stageCacheBytes: number
@@ -60,11 +62,12 @@ export function createDockerScheduler(options: DockerSchedulerOptions): Schedule
   }
 }
 
-const capabilitiesOf = ({ bindRoots, devices, driveRoot, maxStageBytes }: DockerSchedulerOptions): Capabilities => ({
-  mountVia: ['named_volume', 'host_path', 'device', 'tmpfs', 'drive_directory', 'staged', 'scratch', 'nfs'],
+const capabilitiesOf = ({ bindRoots, devices, driveRoot, apiUrl, maxStageBytes }: DockerSchedulerOptions): Capabilities => ({
+  mountVia: ['named_volume', 'host_path', 'device', 'tmpfs', 'drive_directory', 'staged', 'scratch', 'nfs', 'reference'],
   stages: ['managed', 's3', 'gcs', 'http'],
   maxStageBytes,
   driveDirectories: driveRoot !== null,
+  apiUrl,
   csiDrivers: [],
   hostMounts: [],
   bindRoots,

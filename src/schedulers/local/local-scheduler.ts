@@ -33,6 +33,8 @@ export interface LocalSchedulerOptions {
   readonly bindRoots: readonly BindRoot[]
   /** Where managed drives are; null where they are not on this machine. */
   readonly driveRoot: string | null
+  /** Where processes of this machine reach Berth's API; null if they do not. */
+  readonly apiUrl: string | null
   readonly maxStageBytes: number | null
   /** Most that copies kept for later jobs may take. */
   readonly stageCacheBytes: number
@@ -96,15 +98,17 @@ async function* explained<T>(doing: string, source: AsyncIterable<T>): AsyncGene
 }
 
 const MAX_REPLICAS = 100
-const LINKABLE = ['named_volume', 'host_path', 'drive_directory', 'staged', 'scratch'] as const
+const LINKABLE = ['named_volume', 'host_path', 'drive_directory', 'staged', 'scratch', 'reference'] as const
 
-function capabilitiesOf({ isolation, bindRoots, driveRoot, maxStageBytes }: LocalSchedulerOptions, { limits }: Cgroups): Capabilities {
+function capabilitiesOf(options: LocalSchedulerOptions, { limits }: Cgroups): Capabilities {
+  const { isolation, bindRoots, driveRoot, apiUrl, maxStageBytes } = options
   const sandboxed = isolation === 'bubblewrap'
   return {
     mountVia: sandboxed ? [...LINKABLE, 'tmpfs'] : LINKABLE,
     stages: ['managed', 's3', 'gcs', 'http'],
     maxStageBytes,
     driveDirectories: driveRoot !== null,
+    apiUrl,
     csiDrivers: [],
     hostMounts: [],
     bindRoots,

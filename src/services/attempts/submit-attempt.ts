@@ -1,6 +1,7 @@
 import { crashPoint } from '../../crash-point.ts'
 import { buildAttemptSpec } from '../../domain/build-attempt-spec.ts'
 import { markAttempt } from '../../db/statements/claim-attempt.ts'
+import { grantToken } from '../drives/drive-grant.ts'
 import { makeDriveDirectories } from '../staging/make-drive-directories.ts'
 import { stagingOf } from '../staging/staging-of.ts'
 import { progressNotes } from './progress-notes.ts'
@@ -29,6 +30,7 @@ export async function submitAttempt(deps: WorkerDeps, { claim, scheduler, signal
     attemptId,
     attempt: claim.number,
     epoch,
+    tokenOf: (place) => grantToken(deps.jobTokenKey, attemptId, place),
   })
   await makeDriveDirectories(deps, spec)
   const native = scheduler.render(spec)

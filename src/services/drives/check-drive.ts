@@ -12,7 +12,10 @@ export async function checkDrive(
   { project, name, waitSeconds, signal }: DriveName & { waitSeconds: number; signal: AbortSignal },
 ): Promise<DriveView> {
   const before = await getDrive(deps, { project, name })
-  await deps.db.insertInto('drive_check').values({ id: newId('evt'), drive_id: before.id }).execute()
+  await deps.db
+    .insertInto('drive_check')
+    .values({ id: newId('evt'), drive_id: before.id })
+    .execute()
   const bell = deps.signals.listen(`drive:${before.id}`)
   deps.signals.notify('check')
   const until = performance.now() + waitSeconds * 1000

@@ -4,8 +4,12 @@ import type { JobPreview } from '../../domain/job-view.ts'
 import { admitJob } from './admit-job.ts'
 import type { ServiceDeps } from '../service-deps.ts'
 
-/** Ids that stand for the ones that a submission would make. */
-const PLACEHOLDER = { job: 'job_00000000000000000000000000', attempt: 'att_00000000000000000000000000' } as const
+/** What stands for that which a submission would make. */
+const PLACEHOLDER = {
+  job: 'job_00000000000000000000000000',
+  attempt: 'att_00000000000000000000000000',
+  token: 'made-for-each-attempt',
+} as const
 
 /**
  * What submitting would ask of the scheduler, in its own form. Nothing is stored and nobody is called.
@@ -23,6 +27,7 @@ export async function previewJob(deps: ServiceDeps, { project, request }: { proj
     attemptId: PLACEHOLDER.attempt,
     attempt: 1,
     epoch: 1,
+    tokenOf: () => PLACEHOLDER.token,
   })
   return { spec, mounts: resolutions, native: scheduler.render(attempt) }
 }

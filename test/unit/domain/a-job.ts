@@ -36,6 +36,7 @@ export const capabilities = (fields: Partial<Capabilities> = {}): Capabilities =
   stages: ['managed', 's3', 'gcs', 'http'],
   maxStageBytes: null,
   driveDirectories: true,
+  apiUrl: 'http://berth.example:8080',
   csiDrivers: [],
   hostMounts: [],
   bindRoots: [

@@ -167,6 +167,7 @@ describe('admission of any job on any scheduler', () => {
     stages: fc.constant([]),
     maxStageBytes: fc.constant(null),
     driveDirectories: fc.boolean(),
+    apiUrl: fc.constantFrom(null, 'http://berth.example:8080'),
     csiDrivers: fc.constant([]),
     hostMounts: fc.constant([]),
     bindRoots: fc.subarray([...capabilities().bindRoots]),

@@ -10,7 +10,7 @@ const build = (...roles: RoleSpec[]) => {
   const admission = admit(spec, { name: 'docker', kind: 'docker', capabilities: capabilities() })
   if (!admission.ok) throw new Error(JSON.stringify(admission.faults))
   const ids = { installation: 'a1b2', project: 'default', jobId: 'job_01', attemptId: 'att_01', attempt: 2, epoch: 3 }
-  return buildAttemptSpec({ ...ids, spec, resolutions: admission.resolutions })
+  return buildAttemptSpec({ ...ids, spec, resolutions: admission.resolutions, tokenOf: (place) => `token-${place}` })
 }
 const image = 'busybox'
 

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { admit } from '../../../src/domain/admit.ts'
 import type { DriveSnapshot } from '../../../src/domain/drives/drive.ts'
+import { resolveDrive } from '../../../src/domain/drives/resolve-drive.ts'
 import { SCHEDULER_PROFILES } from '../../../src/domain/drives/scheduler-profiles.ts'
 import { parseJobBody } from '../../../src/domain/job-request.ts'
-import type { Mount } from '../../../src/domain/mount.ts'
+import type { DriveMount, Mount } from '../../../src/domain/mount.ts'
 import { normaliseJob } from '../../../src/domain/normalise-job.ts'
 
 const jobOf = (role: object, more: object = {}) => parseJobBody({ scheduler: 'local', roles: [{ command: ['true'], ...role }], ...more })
@@ -138,7 +139,7 @@ describe('a job with drives is admitted', () => {
   }
 
   test('Lightning 16: a managed drive in any mode that its scheduler has', () => {
-    for (const mode of ['auto', 'mount', 'copy_in', 'copy_out', 'copy_in_out']) {
+    for (const mode of ['auto', 'api', 'mount', 'copy_in', 'copy_out', 'copy_in_out']) {
       const access = mode.includes('out') ? 'rw' : 'ro'
       expect(faults({ mounts: [{ type: 'drive', drive: 'd', mode, access }] }), mode).toEqual([])
     }
@@ -149,8 +150,28 @@ describe('a job with drives is admitted', () => {
     expect(fault).toMatchObject({ pointer: '/roles/0/mounts/0', code: 'mount_unsupported' })
   })
 
-  test('Lightning 19: not in mode api, until a job can be given a token for a drive', () => {
-    expect(faults({ mounts: [{ type: 'drive', drive: 'd', mode: 'api' }] })).toMatchObject([{ code: 'mount_unsupported' }])
+  test('Lightning 19: without a mount, by a reference, where its jobs reach the API', () => {
+    const api = (mount: object) => faults({ mounts: [{ mode: 'api', ...mount }] })
+    const admitted = admission({ mounts: [{ type: 'drive', drive: 'd', mode: 'api', subPath: 'a/' }] })
+    expect(admitted.ok && admitted.resolutions[0]?.plan).toEqual({
+      via: 'reference',
+      path: '/data/d',
+      url: 'http://berth.example:8080/v1/drives/d/objects',
+      prefix: 'a',
+    })
+    expect(api({ type: 'source', source: s3().source })).toMatchObject([{ code: 'not_registered' }])
+    expect(api({ type: 'drive', drive: 'd', requires: ['rename'] })).toMatchObject([{ code: 'semantics_missing' }])
+    expect(api({ type: 'drive', drive: 'd' })).toEqual([])
+  })
+
+  test('in mode api only where its jobs reach the API', () => {
+    const { kind, capabilities } = SCHEDULER_PROFILES['local']!
+    const [mount] = mountsOf({ mounts: [{ type: 'drive', drive: 'd', mode: 'api' }] })
+    const resolved = resolveDrive(managed, mount as DriveMount, { kind, capabilities: { ...capabilities, apiUrl: null } })
+    expect(resolved).toMatchObject({
+      ok: false,
+      reasons: [{ code: 'api_unreachable', detail: expect.stringContaining('BERTH_PUBLIC_URL') }],
+    })
   })
 
   test('with every reason of every mount at once, and what would do', () => {

@@ -93,6 +93,7 @@ describe.skipIf(daemon.missing)('the rename fence', () => {
       devices: [],
       registries: {},
       driveRoot: null,
+      apiUrl: null,
       maxStageBytes: null,
       stageCacheBytes: 1e9,
     })
@@ -118,6 +119,7 @@ describe.skipIf(daemon.missing)('the rename fence', () => {
       devices: [],
       registries: {},
       driveRoot: null,
+      apiUrl: null,
       maxStageBytes: null,
       stageCacheBytes: 1e9,
     })

@@ -47,6 +47,7 @@ describe('a daemon that is not there', () => {
     devices: [],
     registries: {},
     driveRoot: null,
+    apiUrl: null,
     maxStageBytes: null,
     stageCacheBytes: 1e9,
   })

@@ -20,6 +20,7 @@ const scheduler = createLocalScheduler({
   bindRoots: [],
   node: 'here',
   driveRoot: null,
+  apiUrl: null,
   maxStageBytes: null,
   stageCacheBytes: 1e9,
 })

@@ -44,7 +44,7 @@ describe('a local replica without a sandbox', () => {
   test('says in its capabilities what it cannot do', () => {
     expect(tested.scheduler.capabilities).toMatchObject({
       mountPaths: 'linked',
-      mountVia: ['named_volume', 'host_path', 'drive_directory', 'staged', 'scratch'],
+      mountVia: ['named_volume', 'host_path', 'drive_directory', 'staged', 'scratch', 'reference'],
       devices: [],
     })
     expect(tested.scheduler.capabilities.limits).not.toContain('shmMiB')
