@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: what Berth costs on top of what it cannot do without, as ratios taken in one run. BENCH_SECONDS
  * (60) is the length of the long submit; DOCKER_HOST names a Docker with a `busybox` image, without which its
- * benches are left out.
+ * benches are left out. Words after `--` run those alone: `npm run bench -- drives`.
  */
 import { access, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,6 +14,8 @@ import { benchDockerTrue, benchLocalTrue } from './run-true.ts'
 import { benchSubmit } from './submit.ts'
 
 const socketPath = (process.env['DOCKER_HOST'] ?? 'unix:///var/run/docker.sock').replace(/^unix:\/\//, '')
+const wanted = process.argv.slice(2)
+const isWanted = (bench: 'true' | 'drives' | 'logs' | 'submit'): boolean => wanted.length === 0 || wanted.includes(bench)
 const hasDocker = await access(socketPath).then(() => true, () => false)
 const dataDir = await mkdtemp(join(tmpdir(), 'berth-bench-'))
 const postgres = await startEmbeddedPostgres({ dataDir, log: () => undefined })
@@ -23,18 +25,18 @@ try {
   await writeFile(schedulersFile, JSON.stringify({ schedulers: { local: { kind: 'local' }, ...docker } }))
   const berth = await startBerth({ DATABASE_URL: postgres.url, BERTH_DATA_DIR: dataDir, BERTH_SCHEDULERS: schedulersFile })
   try {
-    await benchLocalTrue(berth)
-    await benchDrives(berth, dataDir)
+    if (isWanted('true')) await benchLocalTrue(berth)
+    if (isWanted('drives')) await benchDrives({ berth, dataDir, dockerSocket: hasDocker ? socketPath : null })
     if (hasDocker) {
-      await benchDockerTrue(berth, socketPath)
-      await benchLogs(berth, socketPath)
+      if (isWanted('true')) await benchDockerTrue(berth, socketPath)
+      if (isWanted('logs')) await benchLogs(berth, socketPath)
     } else {
       console.log(`no Docker at ${socketPath}: its benches are left out; set DOCKER_HOST`)
     }
   } finally {
     await berth.stop()
   }
-  await benchSubmit(postgres.url, dataDir, Number(process.env['BENCH_SECONDS'] ?? 60))
+  if (isWanted('submit')) await benchSubmit(postgres.url, dataDir, Number(process.env['BENCH_SECONDS'] ?? 60))
 } finally {
   await postgres.stop()
   await rm(dataDir, { recursive: true, force: true })

@@ -98,6 +98,18 @@ export interface StagedTree {
   readonly version: string
   readonly totalBytes: number
   readonly files: readonly StagedFile[]
+  /**
+   * Writes all files below a directory of this machine that has all of theirs, without their passing through this process;
+   * null where the files are elsewhere. `mode` is that of the files.
+   */
+  readonly copyTo: ((directory: string, copying: TreeCopying) => Promise<void>) | null
+}
+
+export interface TreeCopying {
+  readonly mode: number
+  readonly signal: AbortSignal
+  /** Told after each file. */
+  readonly onFile: (size: number) => void
 }
 
 export interface StagedFile {

@@ -77,8 +77,27 @@ export interface ObjectStore {
   /** Objects that become visible together. The same id gives the same batch again, in any process, after any crash. */
   batch(id: string): ObjectBatch
 
+  /**
+   * Copies objects into files of this machine, past this process; missing where the store is elsewhere.
+   * @throws StoreError `precondition_failed` for one that is not as it was; or what the target's file system says
+   */
+  copyOut?(copies: readonly ObjectCopy[], options: CopyOptions): Promise<void>
+
   /** A URL that gives or takes one object for a while; null where the store has none. */
   presign(key: string, options: PresignOptions): Promise<string | null>
+}
+
+export interface ObjectCopy extends Pick<ObjectInfo, 'key' | 'etag' | 'size'> {
+  /** Absolute path of a file in a directory that is there; one that is there is replaced. */
+  readonly to: string
+}
+
+export interface CopyOptions {
+  /** Of the new files, whatever the process's mask. */
+  readonly mode: number
+  readonly signal: AbortSignal
+  /** Told after each file. */
+  readonly onCopied: (size: number) => void
 }
 
 export interface PresignOptions {

@@ -27,6 +27,6 @@ export class StagedFiles implements Staging {
     }))
     const version = createHash('sha256')
     for (const [path, bytes] of this.#files) version.update(`${path}\0${bytes.byteLength}\0`).update(bytes)
-    return { version: version.digest('hex'), totalBytes: files.reduce((sum, { size }) => sum + size, 0), files }
+    return { version: version.digest('hex'), totalBytes: files.reduce((sum, { size }) => sum + size, 0), files, copyTo: null }
   }
 }

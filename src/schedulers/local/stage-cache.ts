@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { link, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { inLanes } from '../../in-lanes.ts'
 import type { StagedTree } from '../scheduler.ts'
 import { errorCode } from './errors.ts'
 import { writeTree, type TreeWriting } from './write-tree.ts'
@@ -32,6 +33,7 @@ export async function linkFromCache(cache: StageCache, target: string, tree: Sta
 }
 
 const ROUNDS = 3
+const LINKS_AT_ONCE = 8
 
 const entry = ({ directory }: StageCache, version: string): string => join(directory, version)
 /** Beside each entry: how many bytes it takes; its time is that of the last use. */
@@ -62,15 +64,12 @@ async function keep(cache: StageCache, tree: StagedTree, writing: TreeWriting): 
 }
 
 async function linkTree(from: string, target: string, tree: StagedTree): Promise<void> {
-  const made = new Set<string>()
-  for (const { path } of tree.files) {
-    const parent = join(target, path, '..')
-    if (!made.has(parent)) await mkdir(parent, { recursive: true })
-    made.add(parent)
-    await link(join(from, path), join(target, path)).catch((error: unknown) => {
+  for (const parent of new Set(tree.files.map(({ path }) => join(target, path, '..')))) await mkdir(parent, { recursive: true })
+  await inLanes(LINKS_AT_ONCE, tree.files, ({ path }) =>
+    link(join(from, path), join(target, path)).catch((error: unknown) => {
       if (errorCode(error) !== 'EEXIST') throw error
-    })
-  }
+    }),
+  )
 }
 
 /** Least recently used first, until the new entry has room. */

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { inLanes } from '../../in-lanes.ts'
-import { SchedulerError, type StagedFile, type StagedTree } from '../scheduler.ts'
+import { SchedulerError, type StagedFile, type StagedTree, type TreeCopying } from '../scheduler.ts'
 import { errorCode } from './errors.ts'
 
 const FILES_AT_ONCE = 4
@@ -18,27 +18,26 @@ export interface TreeWriting {
 
 /** Writes every file of a tree below a directory, several at once. @throws SchedulerError `rejected` with `mount_failed` on a full disk */
 export async function writeTree(directory: string, tree: StagedTree, writing: TreeWriting): Promise<void> {
-  const made = new Set<string>()
-  await mkdir(directory, { recursive: true })
+  const { signal, onFile } = writing
+  const mode = writing.writable ? 0o666 : 0o644
   try {
-    await inLanes(FILES_AT_ONCE, tree.files, async (file) => {
-      const parent = dirname(join(directory, file.path))
-      if (!made.has(parent)) await mkdir(parent, { recursive: true, mode: writing.writable ? 0o777 : 0o755 })
-      made.add(parent)
-      await writeFile(join(directory, file.path), file, writing)
-      writing.onFile(file.size)
-    })
+    const parents = new Set(tree.files.map(({ path }) => dirname(join(directory, path))))
+    for (const parent of parents.add(directory)) await mkdir(parent, { recursive: true, mode: writing.writable ? 0o777 : 0o755 })
+    if (tree.copyTo !== null) await tree.copyTo(directory, { mode, signal, onFile })
+    else await inLanes(FILES_AT_ONCE, tree.files, (file) => writeFile(join(directory, file.path), file, { mode, signal, onFile }))
   } catch (error) {
     throw explained(error)
   }
 }
 
-async function writeFile(path: string, file: StagedFile, { writable, signal }: TreeWriting): Promise<void> {
+async function writeFile(path: string, file: StagedFile, { mode, signal, onFile }: TreeCopying): Promise<void> {
   const body = await file.open(signal)
-  const out = createWriteStream(path, { mode: writable ? 0o666 : 0o644, highWaterMark: 1024 * 1024 })
+  const out = createWriteStream(path, { mode, highWaterMark: 1024 * 1024 })
   await pipeline(body, out, { signal })
-  if (out.bytesWritten === file.size) return
-  throw new SchedulerError('unavailable', `"${file.path}" came with ${out.bytesWritten} bytes, not ${file.size}`)
+  if (out.bytesWritten !== file.size) {
+    throw new SchedulerError('unavailable', `"${file.path}" came with ${out.bytesWritten} bytes, not ${file.size}`)
+  }
+  onFile(file.size)
 }
 
 function explained(error: unknown): unknown {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { basename } from 'node:path/posix'
+import { basename, join } from 'node:path/posix'
 import type { Claim } from '../../db/statements/claim-attempt.ts'
 import { SchedulerError, type MountPlace, type StagedTree, type Staging } from '../../schedulers/scheduler.ts'
 import type { ObjectInfo, ObjectStore } from '../../stores/object-store.ts'
@@ -44,7 +44,12 @@ function treeOf(store: ObjectStore, mount: StagedMount, { objects, root }: Found
   const version = createHash('sha256')
   for (const { key, size, etag } of objects) version.update(`${key.slice(root.length)}\0${size}\0${etag}\n`)
   const explain = (error: unknown): unknown => storeFailure(error, placeInDrive(mount))
+  const copyTo: StagedTree['copyTo'] = async (directory, { onFile, ...copying }) => {
+    const copies = objects.map(({ key, size, etag }) => ({ key, size, etag, to: join(directory, key.slice(root.length)) }))
+    await store.copyOut?.(copies, { ...copying, onCopied: onFile }).catch((error: unknown) => Promise.reject(explain(error)))
+  }
   return {
+    copyTo: store.copyOut === undefined ? null : copyTo,
     version: version.update(JSON.stringify([mount.drive.id, mount.drive.source])).digest('hex'),
     totalBytes: objects.reduce((sum, { size }) => sum + size, 0),
     files: objects.map((object) => ({

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { StoreError, type ObjectStore, type ReadOptions, type WriteOptions } from '../object-store.ts'
+import { copyObjects } from './copy-objects.ts'
 import { directoryBatch } from './directory-batch.ts'
 import type { DriveFolders } from './drive-folders.ts'
 import { withKeyLocked } from './key-lock.ts'
@@ -43,6 +44,7 @@ export function directoryStore(folders: DriveFolders): ObjectStore {
     remove: (key, { ifMatch }) => withKeyLocked(folders, key, () => removeObject(folders, key, ifMatch)),
     list: (options) => listObjects(folders.data, options),
     batch: (id) => directoryBatch(folders, id),
+    copyOut: (copies, options) => copyObjects(folders, copies, options),
     presign: async () => null,
   }
 }

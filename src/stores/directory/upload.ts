@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, open, rm, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Transform, type Readable } from 'node:stream'
+import { Transform, Writable, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { StoreError, type WriteOptions } from '../object-store.ts'
 import { codeOf } from './contained.ts'
@@ -24,10 +24,7 @@ export async function receive(folders: DriveFolders, body: Readable, options: Om
   const handle = await open(path, 'wx', 0o666)
   try {
     const hash = createHash('sha256')
-    const store = async (source: AsyncIterable<Buffer>): Promise<void> => {
-      for await (const chunk of source) await writeAll(handle, chunk)
-    }
-    await pipeline(body, gauge(hash, options.maxBytes ?? Infinity), store, { signal: options.signal })
+    await pipeline(body, gauge(hash, options.maxBytes ?? Infinity), into(handle), { signal: options.signal })
     const sha256 = hash.digest('hex')
     if (options.sha256 !== undefined && options.sha256 !== sha256) {
       throw new StoreError('digest_mismatch', `the bytes hash to sha-256 ${sha256}, not to ${options.sha256}`)
@@ -44,8 +41,15 @@ export async function receive(folders: DriveFolders, body: Readable, options: Om
   }
 }
 
-async function writeAll(handle: FileHandle, chunk: Buffer): Promise<void> {
-  for (let at = 0; at < chunk.byteLength;) at += (await handle.write(chunk, at)).bytesWritten
+/** Writes what has gathered while the disk was at work as one. The handle stays open. */
+const into = (handle: FileHandle): Writable =>
+  new Writable({
+    highWaterMark: 1024 * 1024,
+    writev: (chunks, done) => writeAll(handle, Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer))).then(() => done(), done),
+  })
+
+async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.byteLength;) at += (await handle.write(bytes, at)).bytesWritten
 }
 
 function gauge(hash: ReturnType<typeof createHash>, maxBytes: number): Transform {

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { execFileSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -60,6 +60,25 @@ describe('a directory in which jobs do what they like', () => {
     await batch.write('f/x', Readable.from([Buffer.from('n')]), { signal: NEVER })
     await expect(batch.check({ onConflict: 'replace', signal: NEVER })).rejects.toMatchObject({ kind: 'conflict' })
     expect(await store.head('new', NEVER)).toBeNull()
+  })
+
+  it('copies objects to files beside it, and none that is not as it was, or that a link has taken the place of', async () => {
+    const store = directoryStore(folders())
+    const objects = [await put(store, 'out/a', 'a'), await put(store, 'out/deep/b', 'bb'), await put(store, 'out/c', '')]
+    const target = await mkdtemp(join(tmpdir(), 'berth-copies-'))
+    const sizes: number[] = []
+    const options = { mode: 0o640, signal: NEVER, onCopied: (size: number) => void sizes.push(size) }
+    const copies = objects.map((object) => ({ ...object, to: join(target, object.key.replaceAll('/', '-')) }))
+    await store.copyOut?.(copies, options)
+    expect(await Promise.all(copies.map(({ to }) => readFile(to, 'utf8')))).toEqual(['a', 'bb', ''])
+    expect((await stat(join(target, 'out-a'))).mode & 0o777).toBe(0o640)
+    expect(sizes.sort()).toEqual([0, 1, 2])
+    await writeFile(data('out/a'), 'A')
+    await expect(store.copyOut?.(copies.slice(0, 1), options)).rejects.toMatchObject({ kind: 'precondition_failed' })
+    await rm(data('out/c'))
+    await symlink('/etc/passwd', data('out/c'))
+    await expect(store.copyOut?.(copies.slice(2), options)).rejects.toMatchObject({ kind: 'precondition_failed' })
+    await rm(target, { recursive: true })
   })
 
   it('sees what jobs write, and tells it by another tag', async () => {
