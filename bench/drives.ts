@@ -102,7 +102,14 @@ async function benchDockerCopies(berth: Server, part: string, { source, dockerSo
 }
 
 /** With access `rw` nothing comes from what an earlier job has left on the machine. */
-const copyIn = (subPath: string, access: string): object => ({ type: 'drive', drive: 'bench', path: '/in', mode: 'copy_in', access, subPath })
+const copyIn = (subPath: string, access: string): object => ({
+  type: 'drive',
+  drive: 'bench',
+  path: '/in',
+  mode: 'copy_in',
+  access,
+  subPath,
+})
 
 const staged = (berth: Server, job: object) => async (): Promise<number> => 1000 / (await runJob(berth, job)).ms
 

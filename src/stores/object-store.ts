@@ -61,7 +61,7 @@ export interface ObjectStore {
   head(key: string, signal: AbortSignal): Promise<ObjectInfo | null>
 
   /** @throws StoreError `not_found`, `precondition_failed` */
-  read(key: string, options: ReadOptions): Promise<{ readonly info: ObjectInfo; readonly body: Readable }>
+  read(key: string, options: ReadOptions): Promise<Readable>
 
   /**
    * All or nothing: an upload that is cut off leaves nothing that can be seen.

@@ -13,7 +13,8 @@ get() { busybox wget -q -O - --header "Authorization: Bearer $(of token)" "$(of 
 at=$(of url); at=\${at#http://}
 put() {
   { printf 'PUT /%s HTTP/1.1\\r\\nHost: berth\\r\\nAuthorization: Bearer %s\\r\\n' "\${at#*/}/$1" "$(of token)"
-    printf 'Content-Length: 3\\r\\nConnection: close\\r\\n\\r\\nout'; sleep 1; } | busybox nc "\${at%%:*}" "$(echo "\${at%%/*}" | sed 's/.*://')" | head -1 | cut -d' ' -f2
+    printf 'Content-Length: 3\\r\\nConnection: close\\r\\n\\r\\nout'; sleep 1
+  } | busybox nc "\${at%%:*}" "$(echo "\${at%%/*}" | sed 's/.*://')" | head -1 | cut -d' ' -f2
 }
 echo "in: $(get /$(of prefix)/in)"
 echo "other: $(get /other/secret)"

@@ -1,10 +1,12 @@
-import { pipeline } from 'node:stream/promises'
 import type { Readable } from 'node:stream'
-import { pack } from 'tar-stream'
+import { buffer } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { pack, type Pack } from 'tar-stream'
 import type { StagedFile, StagedTree } from '../scheduler.ts'
 
 /** Bodies that are opened before their turn, so that the daemon never waits for the first byte of a small file. */
-const OPEN_AHEAD = 4
+const OPEN_AHEAD = 16
+const SMALL_BYTES = 64 * 1024
 
 export interface ArchiveOptions {
   /** Owner of every file. */
@@ -27,28 +29,35 @@ export function archiveOf(tree: StagedTree, options: ArchiveOptions): Readable {
   return archive as unknown as Readable
 }
 
-async function fill(archive: ReturnType<typeof pack>, files: readonly StagedFile[], options: ArchiveOptions): Promise<void> {
+async function fill(archive: Pack, files: readonly StagedFile[], options: ArchiveOptions): Promise<void> {
   const { uid, gid, shared, signal, onFile } = options
   const owner = { uid, gid, mtime: new Date(0) }
   for (const name of directoriesOf(files)) archive.entry({ name, type: 'directory', mode: shared ? 0o777 : 0o755, ...owner })
-  const ahead: Promise<Readable>[] = []
+  const ahead: Promise<Readable | Buffer>[] = []
   for (const [index, file] of files.entries()) {
     for (let next = index + ahead.length; next < Math.min(index + OPEN_AHEAD, files.length); next += 1)
       ahead.push(opened(files[next], signal))
-    const body = await ahead.shift()
-    if (body === undefined) throw new Error('a file was not opened')
-    await pipeline(body, archive.entry({ name: file.path, size: file.size, mode: shared ? 0o666 : 0o644, ...owner }))
+    const content = await ahead.shift()
+    if (content === undefined) throw new Error('a file was not opened')
+    const header = { name: file.path, size: file.size, mode: shared ? 0o666 : 0o644, ...owner }
+    await (Buffer.isBuffer(content) ? addSmall(archive, header, content) : pipeline(content, archive.entry(header)))
     onFile(file.size)
   }
 }
 
-async function opened(file: StagedFile | undefined, signal: AbortSignal): Promise<Readable> {
+/** A small file whole: a stream for each would take longer than the file. */
+async function opened(file: StagedFile | undefined, signal: AbortSignal): Promise<Readable | Buffer> {
   if (file === undefined) throw new Error('there is no such file')
   const body = await file.open(signal)
-  // It is told to whoever reads it; until then nobody must fall over it.
+  // What goes wrong is told to whoever reads it; until then nobody must fall over it.
   body.on('error', () => undefined)
-  return body
+  const content = file.size > SMALL_BYTES ? body : buffer(body)
+  if (content instanceof Promise) content.catch(() => undefined)
+  return content
 }
+
+const addSmall = (archive: Pack, header: Parameters<Pack['entry']>[0], content: Buffer): Promise<void> =>
+  new Promise((resolve, reject) => void archive.entry(header, (error) => (error ? reject(error) : resolve())).end(content))
 
 function directoriesOf(files: readonly StagedFile[]): readonly string[] {
   const all = new Set<string>()

@@ -99,7 +99,7 @@ async function count(store: ObjectStore, signal: AbortSignal) {
 }
 
 async function readsOne(store: ObjectStore, key: string, signal: AbortSignal): Promise<true> {
-  const { body } = await store.read(key, { range: { start: 0, end: 0 }, signal })
+  const body = await store.read(key, { range: { start: 0, end: 0 }, signal })
   for await (const _ of body);
   return true
 }

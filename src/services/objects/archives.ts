@@ -51,7 +51,7 @@ async function fill(
   { objects, root }: { objects: readonly ObjectInfo[]; root: string },
 ): Promise<void> {
   for (const { key, etag, size } of objects) {
-    const { body } = await store.read(key, { ifMatch: etag, signal })
+    const body = await store.read(key, { ifMatch: etag, signal })
     const entry = archive.entry({ name: key.slice(root.length), size, mode: 0o644, mtime: NO_TIME })
     await pipeline(body, entry)
   }

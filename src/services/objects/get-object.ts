@@ -32,7 +32,7 @@ export async function getObject(deps: ServiceDeps, name: DriveName, wanted: Want
     }
     const read = async (range: ByteRange | null): Promise<Readable> => {
       const options = { ifMatch: info.etag, signal: wanted.signal, ...(range !== null && { range }) }
-      return (await withStoreProblems(() => opened.store.read(info.key, options))).body
+      return withStoreProblems(() => opened.store.read(info.key, options))
     }
     return { object: objectViewOf(opened.drive, info), read }
   })

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError, type ObjectInfo, type ObjectStore } from '../../stores/object-store.ts'
@@ -26,15 +27,18 @@ export interface Reading {
   readonly explain: (error: unknown) => unknown
 }
 
-async function* bytesOf(store: ObjectStore, { key, etag, size }: ObjectInfo, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* bytesOf(store: ObjectStore, { key, etag, size, sha256 }: ObjectInfo, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  // Over all parts: a store sees only those that it gives at once.
+  const hash = sha256 === null ? null : createHash('sha256')
   let at = 0
   let failures = 0
   while (at < size) {
     const before = at
     try {
-      const { body } = await store.read(key, { ifMatch: etag, signal, ...(at > 0 && { range: { start: at, end: size - 1 } }) })
+      const body = await store.read(key, { ifMatch: etag, signal, ...(at > 0 && { range: { start: at, end: size - 1 } }) })
       for await (const chunk of body as AsyncIterable<Uint8Array>) {
         at += chunk.byteLength
+        hash?.update(chunk)
         yield chunk
       }
       if (at < size) throw new StoreError('unavailable', `${key} broke off after ${at} of ${size} bytes`)
@@ -44,6 +48,7 @@ async function* bytesOf(store: ObjectStore, { key, etag, size }: ObjectInfo, sig
       await sleep(FIRST_WAIT_MS * 2 ** (failures - 1), undefined, { signal })
     }
   }
+  if (hash !== null && hash.digest('hex') !== sha256) throw new StoreError('digest_mismatch', `${key} is not what its sha-256 says`)
 }
 
 const isBreak = (error: unknown): boolean => error instanceof StoreError && error.kind === 'unavailable'

@@ -40,7 +40,11 @@ function byDirectory(copies: readonly ObjectCopy[]): Iterable<readonly ObjectCop
  * The file that was opened is copied, whatever its name means meanwhile; one that changed under the copy is none. What
  * waits for nothing is asked without waiting: for small files it would take longer than the copy.
  */
-async function copyObject(directory: FileHandle, { key, etag, size, to }: ObjectCopy, { mode, signal, onCopied }: CopyOptions): Promise<void> {
+async function copyObject(
+  directory: FileHandle,
+  { key, etag, size, to }: ObjectCopy,
+  { mode, signal, onCopied }: CopyOptions,
+): Promise<void> {
   signal.throwIfAborted()
   const fd = await openFile(inside(directory, split(key).name), FLAGS).catch(() => Promise.reject(changed(key)))
   try {

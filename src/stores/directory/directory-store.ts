@@ -1,14 +1,25 @@
-import { rm } from 'node:fs/promises'
-import type { Readable } from 'node:stream'
+import { rm, type FileHandle } from 'node:fs/promises'
+import { Readable } from 'node:stream'
 import { StoreError, type ObjectStore, type ReadOptions, type WriteOptions } from '../object-store.ts'
 import { copyObjects } from './copy-objects.ts'
 import { directoryBatch } from './directory-batch.ts'
 import type { DriveFolders } from './drive-folders.ts'
 import { withKeyLocked } from './key-lock.ts'
 import { listObjects } from './list-objects.ts'
-import { openObject, writeMeta } from './object-file.ts'
+import { openObject, readMeta, writeMeta } from './object-file.ts'
 import { placeObject, removeObject } from './place-object.ts'
 import { receive } from './upload.ts'
+
+/** Read at once: a stream of its own would take longer. */
+const SMALL_BYTES = 256 * 1024
+
+async function readAndClose(handle: FileHandle): Promise<Buffer> {
+  try {
+    return await handle.readFile()
+  } finally {
+    await handle.close()
+  }
+}
 
 /** A managed drive in a directory of this machine, which jobs may see live and change behind our back. */
 export function directoryStore(folders: DriveFolders): ObjectStore {
@@ -17,7 +28,7 @@ export function directoryStore(folders: DriveFolders): ObjectStore {
       const object = await openObject(folders, key)
       if (object === null) return null
       await object.handle.close()
-      return object.info
+      return { ...object.info, ...(await readMeta(folders, object.info)) }
     },
     async read(key, { range, ifMatch, signal }: ReadOptions) {
       const object = await openObject(folders, key)
@@ -27,7 +38,8 @@ export function directoryStore(folders: DriveFolders): ObjectStore {
         await handle.close()
         throw new StoreError('precondition_failed', `"${key}" has changed`)
       }
-      return { info, body: handle.createReadStream({ ...range, signal, highWaterMark: 1024 * 1024 }) }
+      if (range === undefined && info.size <= SMALL_BYTES) return Readable.from([await readAndClose(handle)])
+      return handle.createReadStream({ ...range, signal, highWaterMark: 1024 * 1024 })
     },
     async write(key: string, body: Readable, options: WriteOptions) {
       const { path, etag, size, sha256, modifiedAt } = await receive(folders, body, options)

@@ -3,7 +3,7 @@ import type { Dirent } from 'node:fs'
 import { objectKeyFlaw } from '../../domain/drives/object-key.ts'
 import type { ListOptions, ObjectInfo, ObjectPage } from '../object-store.ts'
 import { inside, openDirectory } from './contained.ts'
-import { briefInfo } from './object-file.ts'
+import { infoOf } from './object-file.ts'
 
 type Found = { readonly key: string; readonly info: ObjectInfo } | { readonly key: string; readonly prefix: true }
 
@@ -62,7 +62,7 @@ async function* objectAt(
 ): AsyncGenerator<Found> {
   if (after !== null && compare(key, after) <= 0) return
   const stats = await lstat(inside(directory, name), { bigint: true }).catch(() => null)
-  if (stats?.isFile() === true) yield { key, info: briefInfo(key, stats) }
+  if (stats?.isFile() === true) yield { key, info: infoOf(key, stats) }
 }
 
 function* prefixAt(key: string, { after }: ListOptions): Generator<Found> {

@@ -8,6 +8,7 @@ import { split, type DriveFolders } from './drive-folders.ts'
 
 export interface OpenObject {
   readonly handle: FileHandle
+  /** As `infoOf` gives it. */
   readonly info: ObjectInfo
 }
 
@@ -21,7 +22,7 @@ export async function openObject(folders: DriveFolders, key: string): Promise<Op
     const handle = await open(inside(directory, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(notThere)
     if (handle === null) return null
     const stats = await handle.stat({ bigint: true })
-    if (stats.isFile()) return { handle, info: await infoOf(folders, key, stats) }
+    if (stats.isFile()) return { handle, info: infoOf(key, stats) }
     await handle.close()
     return null
   } finally {
@@ -44,14 +45,8 @@ export interface ObjectMeta {
   readonly sha256: string | null
 }
 
-async function infoOf(folders: DriveFolders, key: string, stats: BigIntStats): Promise<ObjectInfo> {
-  const etag = etagOf(stats)
-  const { contentType, sha256 } = await readMeta(folders, key, etag)
-  return { key, size: Number(stats.size), etag, modifiedAt: new Date(Number(stats.mtimeNs / 1_000_000n)), contentType, sha256 }
-}
-
-/** Info without what only its own file tells, for lists. */
-export const briefInfo = (key: string, stats: BigIntStats): ObjectInfo => ({
+/** What the file system tells; `readMeta` knows the rest. */
+export const infoOf = (key: string, stats: BigIntStats): ObjectInfo => ({
   key,
   size: Number(stats.size),
   etag: etagOf(stats),
@@ -63,7 +58,8 @@ export const briefInfo = (key: string, stats: BigIntStats): ObjectInfo => ({
 const metaFile = (folders: DriveFolders, key: string, etag: string): string =>
   join(folders.meta, createHash('sha256').update(`${key}\0${etag}`).digest('hex'))
 
-async function readMeta(folders: DriveFolders, key: string, etag: string): Promise<ObjectMeta> {
+/** Of just this version; nothing for what a job has written live. */
+export async function readMeta(folders: DriveFolders, { key, etag }: Pick<ObjectInfo, 'key' | 'etag'>): Promise<ObjectMeta> {
   const text = await readFile(metaFile(folders, key, etag), 'utf8').catch(() => null)
   return text === null ? { contentType: null, sha256: null } : (JSON.parse(text) as ObjectMeta)
 }

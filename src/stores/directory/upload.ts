@@ -1,12 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, open, rm, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Transform, Writable, type Readable } from 'node:stream'
+import { Transform, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { StoreError, type WriteOptions } from '../object-store.ts'
 import { codeOf } from './contained.ts'
 import type { DriveFolders } from './drive-folders.ts'
 import { etagOf } from './object-file.ts'
+
+const AT_ONCE_BYTES = 1024 * 1024
 
 export interface Upload {
   /** A whole, synchronised file that nobody sees. */
@@ -41,12 +43,22 @@ export async function receive(folders: DriveFolders, body: Readable, options: Om
   }
 }
 
-/** Writes what has gathered while the disk was at work as one. The handle stays open. */
-const into = (handle: FileHandle): Writable =>
-  new Writable({
-    highWaterMark: 1024 * 1024,
-    writev: (chunks, done) => writeAll(handle, Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer))).then(() => done(), done),
-  })
+/** Writes a MiB at a time, while the next one gathers. The handle stays open. */
+const into =
+  (handle: FileHandle) =>
+  async (source: AsyncIterable<Buffer>): Promise<void> => {
+    let gathered: Buffer[] = []
+    let bytes = 0
+    for await (const chunk of source) {
+      gathered.push(chunk)
+      bytes += chunk.byteLength
+      if (bytes < AT_ONCE_BYTES) continue
+      await writeAll(handle, Buffer.concat(gathered))
+      gathered = []
+      bytes = 0
+    }
+    await writeAll(handle, Buffer.concat(gathered))
+  }
 
 async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {
   for (let at = 0; at < bytes.byteLength;) at += (await handle.write(bytes, at)).bytesWritten
@@ -55,7 +67,7 @@ async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {
 function gauge(hash: ReturnType<typeof createHash>, maxBytes: number): Transform {
   let bytes = 0
   return new Transform({
-    highWaterMark: 1024 * 1024,
+    highWaterMark: AT_ONCE_BYTES,
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.byteLength
       if (bytes > maxBytes) return done(new StoreError('too_large', `more than the ${maxBytes} bytes that are still allowed`))

@@ -39,7 +39,7 @@ export function httpStore(files: readonly HttpFile[], options: HttpOptions): Obj
         ...(range && { range: `bytes=${range.start}-${range.end}` }),
       })
       if (range !== undefined && answer.statusCode !== 206) throw new StoreError('unavailable', 'the server cannot give a part of the file')
-      return { info: infoOf(file, answer), body: range === undefined ? answer.pipe(verifying(file, answer)) : answer }
+      return range === undefined ? answer.pipe(verifying(file, answer)) : answer
     },
     async list({ prefix, after, limit, signal }) {
       const wanted = sorted.filter(

@@ -5,7 +5,7 @@ import { StoreError, type ObjectStore, type ReadOptions } from '../object-store.
 import { s3Batch } from './s3-batch.ts'
 import { toStoreError } from './s3-errors.ts'
 import { listKeys } from './s3-list.ts'
-import { headObject, infoOf, putObject, wholeKey, type S3Place } from './s3-objects.ts'
+import { headObject, putObject, wholeKey, type S3Place } from './s3-objects.ts'
 
 /** A bucket, or what lies below a prefix of it, on AWS or a compatible server. */
 export function s3Store(place: S3Place): ObjectStore {
@@ -18,8 +18,7 @@ export function s3Store(place: S3Place): ObjectStore {
       const answer = await client
         .send(new GetObjectCommand({ ...at(key), Range, IfMatch: ifMatch }), { abortSignal: signal })
         .catch(rethrow)
-      const size = Number(answer.ContentRange?.split('/')[1] ?? answer.ContentLength ?? 0)
-      return { info: infoOf(key, { ...answer, ContentLength: size }), body: explainedBody(answer.Body as Readable, signal) }
+      return explainedBody(answer.Body as Readable, signal)
     },
     write: (key, body, options) => putObject(place, key, { body, options }),
     async remove(key, { ifMatch, signal }) {

@@ -72,7 +72,7 @@ describe('a directory in which jobs do what they like', () => {
     await store.copyOut?.(copies, options)
     expect(await Promise.all(copies.map(({ to }) => readFile(to, 'utf8')))).toEqual(['a', 'bb', ''])
     expect((await stat(join(target, 'out-a'))).mode & 0o777).toBe(0o640)
-    expect(sizes.sort()).toEqual([0, 1, 2])
+    expect(new Set(sizes)).toEqual(new Set([0, 1, 2]))
     await writeFile(data('out/a'), 'A')
     await expect(store.copyOut?.(copies.slice(0, 1), options)).rejects.toMatchObject({ kind: 'precondition_failed' })
     await rm(data('out/c'))

@@ -88,7 +88,7 @@ describe.skipIf(need.missing)('a bucket', () => {
     const proxy: Proxy = await startProxy({ host: '127.0.0.1', port: Number(new URL(server.endpoint).port) }, {})
     try {
       const store = open({ endpoint: `http://127.0.0.1:${proxy.port}` })
-      const { body } = await store.read('cut', { signal: NEVER })
+      const body = await store.read('cut', { signal: NEVER })
       let bytes = 0
       const reading = (async () => {
         for await (const chunk of body) {

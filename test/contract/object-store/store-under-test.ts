@@ -19,7 +19,7 @@ export const put = (store: ObjectStore, key: string, bytes: Buffer | string, mor
   store.write(key, Readable.from([Buffer.from(bytes)]), { signal: NEVER, ...more })
 
 export async function get(store: ObjectStore, key: string, range?: { start: number; end: number }): Promise<Buffer> {
-  const { body } = await store.read(key, { signal: NEVER, ...(range && { range }) })
+  const body = await store.read(key, { signal: NEVER, ...(range && { range }) })
   const chunks: Buffer[] = []
   for await (const chunk of body) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks)
