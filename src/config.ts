@@ -33,6 +33,8 @@ export interface Config {
   readonly publicUrl: string | null
   /** Where local jobs reach the API of the process that runs them; null if it has none, or any port. */
   readonly ownUrl: string | null
+  /** Of one role. */
+  readonly maxMounts: number
   readonly logLevel: LogLevel
   /** What `armCrashPoint` takes; for fault tests only. */
   readonly crashPoint: string | null
@@ -73,6 +75,7 @@ function withDefaults(read: Environment, schedulers: readonly SchedulerConfig[] 
     allowPrivateUrls: read.BERTH_ALLOW_PRIVATE_URLS === 'true',
     publicUrl: read.BERTH_PUBLIC_URL?.replace(/\/+$/, '') ?? null,
     ownUrl: ownUrlOf(read),
+    maxMounts: Number(read.BERTH_MAX_MOUNTS ?? 32),
     logLevel: read.BERTH_LOG_LEVEL ?? 'info',
     crashPoint: read.BERTH_CRASH_POINT ?? null,
   }

@@ -87,6 +87,7 @@ async function createScheduler(entry: SchedulerConfig, config: Config, installat
         installation,
         driveRoot: entry.driveDirectories ? driveRootOf(config) : null,
         apiUrl: config.publicUrl,
+        maxMounts: config.maxMounts,
       })
     case 'local':
       return createLocalScheduler({
@@ -96,6 +97,7 @@ async function createScheduler(entry: SchedulerConfig, config: Config, installat
         bindRoots: entry.bindRoots,
         driveRoot: driveRootOf(config),
         apiUrl: config.publicUrl ?? config.ownUrl,
+        maxMounts: config.maxMounts,
         maxStageBytes: entry.maxStageBytes,
         stageCacheBytes: entry.stageCacheBytes,
         node: hostname(),
@@ -117,8 +119,8 @@ async function detectSchedulers(config: Config, installation: string): Promise<S
     registries: {},
     ...shared,
   } as const
-  const answers = await createDockerScheduler({ ...docker, installation, driveRoot: driveRootOf(config), apiUrl: config.publicUrl })
-    .health(AbortSignal.timeout(DETECT_MS))
+  const scheduler = await createScheduler(docker, config, installation)
+  const answers = await scheduler.health(AbortSignal.timeout(DETECT_MS))
     .then(
       () => true,
       () => false,

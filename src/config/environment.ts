@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { REQUEST_LIMITS } from '../domain/request-limits.ts'
 import { keyRingOf } from './key-ring.ts'
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -96,6 +97,13 @@ export const Environment = z.object({
     description: 'Whether drives of kind `http` may lead to addresses of private networks and of this machine.',
     defaultWords: '`false`',
   }),
+  BERTH_MAX_MOUNTS: z
+    .string()
+    .refine((text) => /^[1-9]\d{0,2}$/.test(text) && Number(text) <= REQUEST_LIMITS.mounts, {
+      error: `must be a number from 1 to ${REQUEST_LIMITS.mounts}`,
+    })
+    .optional()
+    .meta({ description: 'Most mounts of one role.', defaultWords: '`32`' }),
   BERTH_LOG_LEVEL: z
     .enum(LOG_LEVELS)
     .optional()

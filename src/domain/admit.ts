@@ -47,9 +47,12 @@ function replicaFaults(spec: JobSpec, { name, capabilities: { maxReplicas } }: S
 
 function roleReasons(role: RoleSpec, index: number, { name, capabilities }: SchedulerFacts): Fault[] {
   const faults: Fault[] = []
+  const most = capabilities.maxMounts
   const refuse = (field: string, code: string, detail: string): void => {
     faults.push({ pointer: jsonPointer(['roles', index, ...field.split('.')]), code, detail: `"${name}" ${detail}` })
   }
+  if (role.mounts.length > most)
+    refuse('mounts', 'too_many', `takes at most ${most} mounts in a role, of both forms together, not ${role.mounts.length}`)
   if (capabilities.image === 'required' && role.image === null)
     refuse('image', 'image_required', 'needs an image for each role, such as "busybox"')
   if (capabilities.image === 'unsupported' && role.image !== null) refuse('image', 'image_unsupported', 'has no images: leave it out')

@@ -30,17 +30,22 @@ export function buildAttemptSpec(facts: AttemptFacts): AttemptSpec {
 function roleOf(role: RoleSpec, facts: AttemptFacts): AttemptRole {
   const { name, image, entrypoint, resources, workingDir, user } = role
   const resolutions = facts.resolutions.filter((resolution) => resolution.role === name)
-  const ofRole = { job_id: facts.jobId, attempt: facts.attempt, role: name, replica: 0 }
+  const ofRole = { job_id: facts.jobId, attempt: facts.attempt, role: name, replica: 0, pathOf: pathsOf(resolutions) }
   const entries = facts.resolutions.flatMap((resolution, place) =>
     resolution.role === name ? driveOf(resolution, { ...facts, place, ofRole }) : [],
   )
   const drives = JSON.stringify(entries)
   const replicas = Array.from({ length: role.replicas }, (_, index) =>
-    replicaOf(role, { job_id: facts.jobId, attempt: facts.attempt, role: name, replica: index }, drives),
+    replicaOf(role, { ...ofRole, replica: index }, drives),
   )
   const mounts = resolutions.map(({ plan }) => expandPlan(plan, ofRole))
   return { name, image, entrypoint, resources, workingDir, user, mounts, replicas }
 }
+
+const pathsOf =
+  (resolutions: readonly Resolution[]): MacroValues['pathOf'] =>
+  (name) =>
+    resolutions.find(({ drive, plan }) => drive?.name === name && plan.via !== 'reference')?.path ?? null
 
 const replicaOf = (role: RoleSpec, values: MacroValues, drives: string): AttemptReplica => ({
   index: values.replica,

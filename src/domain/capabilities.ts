@@ -53,6 +53,8 @@ export interface Capabilities {
   readonly limits: readonly ResourceLimit[]
   /** Whether replicas find each other by host name. */
   readonly replicaHostNames: boolean
+  /** Most mounts of one role. */
+  readonly maxMounts: number
   /** Most replicas of all roles of a job together. */
   readonly maxReplicas: number
 }

@@ -13,8 +13,8 @@ export const REQUEST_LIMITS = {
   commandBytes: 128 * 1024,
   imageLength: 512,
   pathBytes: 1024,
-  /** Per role, of both forms together. */
-  mounts: 32,
+  /** Per role, of both forms together; the operator's own limit is lower (BERTH_MAX_MOUNTS). */
+  mounts: 256,
   mountStringLength: 8192,
   timeoutSeconds: 365 * 24 * 3600,
   graceSeconds: 3600,

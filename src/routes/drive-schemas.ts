@@ -78,4 +78,15 @@ export const DRIVE_SCHEMAS = {
     querystring: jobQuery,
     response: responses({ 202: json('A worker will try it, or has.', drive) }),
   },
+  recount: {
+    operationId: 'recountDrive',
+    tags,
+    summary: 'Count what a drive holds',
+    description:
+      'The figures of a managed drive are kept with every change through Berth. Jobs that mount it live change it behind ' +
+      'them: this makes `usage` anew from the objects themselves.',
+    params: driveParams,
+    querystring: noQuery,
+    response: responses({ 200: json('The drive, with the new figures.', drive) }),
+  },
 }

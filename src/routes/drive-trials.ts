@@ -4,11 +4,13 @@ import { compatibilityOf } from '../domain/drives/compatibility.ts'
 import { disconnectSignal } from '../plugins/disconnect-signal.ts'
 import { checkDrive } from '../services/drives/check-drive.ts'
 import { snapshotOf } from '../services/drives/drive-row.ts'
+import { getDrive } from '../services/drives/drives.ts'
 import { findDrive } from '../services/drives/find-drive.ts'
+import { recountDrive } from '../services/objects/recount-drive.ts'
 import { DRIVE_SCHEMAS } from './drive-schemas.ts'
 import type { RouteOptions } from './route-options.ts'
 
-/** See what a drive can be on each scheduler, and whether it answers. */
+/** See what a drive can be on each scheduler, whether it answers, and what it holds. */
 export const driveTrialRoutes: FastifyPluginAsyncZod<RouteOptions> = async (app, { deps }) => {
   app.get(
     '/v1/drives/:name/compatibility',
@@ -31,6 +33,15 @@ export const driveTrialRoutes: FastifyPluginAsyncZod<RouteOptions> = async (app,
       const signal = disconnectSignal(reply)
       const drive = await checkDrive(deps, { project, name: params.name, waitSeconds: query.wait ?? 0, signal })
       return reply.code(202).send(drive)
+    },
+  )
+
+  app.post(
+    '/v1/drives/:name/recount',
+    { config: { access: 'key' }, schema: DRIVE_SCHEMAS.recount },
+    async ({ project, params: { name } }, reply: FastifyReply) => {
+      await recountDrive(deps, { project, name }, disconnectSignal(reply))
+      return getDrive(deps, { project, name })
     },
   )
 }

@@ -16,6 +16,8 @@ import { createTestDatabase, type TestDatabase } from './database.ts'
 export interface TestBerth {
   readonly deps: WorkerDeps
   readonly database: TestDatabase
+  /** Folder of the managed drives. */
+  readonly drives: string
   /** Starts one more worker with an identity of its own. Ends with the others. */
   startWorker(): { stop(): Promise<void> }
   stop(): Promise<void>
@@ -49,6 +51,7 @@ export async function createTestBerth(
   return {
     deps: identity(),
     database,
+    drives,
     startWorker() {
       const worker = startWorker(identity(), createDoorbellQueue(backend(database.url), newId('wrk'), log))
       workers.push(worker)

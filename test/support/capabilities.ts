@@ -7,6 +7,7 @@ export const ANYTHING: Capabilities = {
   maxStageBytes: null,
   driveDirectories: true,
   apiUrl: 'http://berth.example:8080',
+  maxMounts: 32,
   csiDrivers: [],
   hostMounts: [],
   bindRoots: [{ root: '/srv', readOnly: false }],

@@ -27,6 +27,7 @@ export async function createLocalUnderTest(isolation: Isolation, bindRoots: read
     node: 'here',
     driveRoot: null,
     apiUrl: null,
+    maxMounts: 32,
     maxStageBytes: null,
     stageCacheBytes: 1e9,
   })

@@ -46,6 +46,7 @@ describe('readConfig', () => {
       secretKeys: null,
       ambientDrives: [],
       allowPrivateUrls: false,
+      maxMounts: 32,
       logLevel: 'info',
       crashPoint: null,
     })
@@ -68,6 +69,7 @@ describe('readConfig', () => {
       BERTH_SECRET_KEYS: `new:${Buffer.alloc(32, 1).toString('base64')},old:${Buffer.alloc(32, 2).toString('base64')}`,
       BERTH_AMBIENT_DRIVES: 'lake, other',
       BERTH_ALLOW_PRIVATE_URLS: 'true',
+      BERTH_MAX_MOUNTS: '64',
       BERTH_LOG_LEVEL: 'debug',
       BERTH_CRASH_POINT: 'docker.create.after:SIGSTOP',
     }
@@ -95,6 +97,7 @@ describe('readConfig', () => {
       ],
       ambientDrives: ['lake', 'other'],
       allowPrivateUrls: true,
+      maxMounts: 64,
       logLevel: 'debug',
       crashPoint: 'docker.create.after:SIGSTOP',
     })

@@ -13,6 +13,7 @@ const everywhere: Capabilities = {
   maxStageBytes: null,
   driveDirectories: false,
   apiUrl: 'http://berth.example:8080',
+  maxMounts: 32,
   csiDrivers: [],
   hostMounts: [],
   bindRoots: [{ root: '/srv', readOnly: false }],

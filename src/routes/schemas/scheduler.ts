@@ -11,6 +11,7 @@ const capabilities = z
     stages: z.array(z.enum(DRIVE_KINDS)).meta({ description: 'Kinds of drives whose files can be copied in and out.' }),
     maxStageBytes: z.int().nullable().meta({ description: 'Most that one mount may copy in; null for no bound.' }),
     apiUrl: z.string().nullable().meta({ description: 'Where replicas reach the API, for mounts of mode `api`; null if they do not.' }),
+    maxMounts: z.int().meta({ description: 'Most mounts of one role.' }),
     driveDirectories: z.boolean().meta({ description: 'Whether the live directory of a managed drive can be mounted.' }),
     csiDrivers: z.array(z.string()).meta({ description: 'CSI drivers of the cluster.' }),
     hostMounts: z

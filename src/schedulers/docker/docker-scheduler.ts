@@ -25,6 +25,8 @@ export interface DockerSchedulerOptions {
   readonly driveRoot: string | null
   /** Where containers reach Berth's API; null if they do not. */
   readonly apiUrl: string | null
+  /** Most mounts of one role. */
+  readonly maxMounts: number
   readonly maxStageBytes: number | null
   /** Most that copies kept for later jobs may take. */
   readonly stageCacheBytes: number
@@ -62,12 +64,13 @@ export function createDockerScheduler(options: DockerSchedulerOptions): Schedule
   }
 }
 
-const capabilitiesOf = ({ bindRoots, devices, driveRoot, apiUrl, maxStageBytes }: DockerSchedulerOptions): Capabilities => ({
+const capabilitiesOf = ({ bindRoots, devices, driveRoot, apiUrl, maxMounts, maxStageBytes }: DockerSchedulerOptions): Capabilities => ({
   mountVia: ['named_volume', 'host_path', 'device', 'tmpfs', 'drive_directory', 'staged', 'scratch', 'nfs', 'reference'],
   stages: ['managed', 's3', 'gcs', 'http'],
   maxStageBytes,
   driveDirectories: driveRoot !== null,
   apiUrl,
+  maxMounts,
   csiDrivers: [],
   hostMounts: [],
   bindRoots,

@@ -35,6 +35,8 @@ export interface LocalSchedulerOptions {
   readonly driveRoot: string | null
   /** Where processes of this machine reach Berth's API; null if they do not. */
   readonly apiUrl: string | null
+  /** Most mounts of one role. */
+  readonly maxMounts: number
   readonly maxStageBytes: number | null
   /** Most that copies kept for later jobs may take. */
   readonly stageCacheBytes: number
@@ -101,7 +103,7 @@ const MAX_REPLICAS = 100
 const LINKABLE = ['named_volume', 'host_path', 'drive_directory', 'staged', 'scratch', 'reference'] as const
 
 function capabilitiesOf(options: LocalSchedulerOptions, { limits }: Cgroups): Capabilities {
-  const { isolation, bindRoots, driveRoot, apiUrl, maxStageBytes } = options
+  const { isolation, bindRoots, driveRoot, apiUrl, maxMounts, maxStageBytes } = options
   const sandboxed = isolation === 'bubblewrap'
   return {
     mountVia: sandboxed ? [...LINKABLE, 'tmpfs'] : LINKABLE,
@@ -109,6 +111,7 @@ function capabilitiesOf(options: LocalSchedulerOptions, { limits }: Cgroups): Ca
     maxStageBytes,
     driveDirectories: driveRoot !== null,
     apiUrl,
+    maxMounts,
     csiDrivers: [],
     hostMounts: [],
     bindRoots,

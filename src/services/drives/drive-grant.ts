@@ -52,7 +52,7 @@ interface Holder {
 
 function grantOf({ project, jobId, number }: Holder, { role, drive, access, plan }: Resolution): DriveGrant | null {
   if (plan.via !== 'reference' || drive?.name == null) return null
-  const prefix = expandMacros(plan.prefix, { job_id: jobId, attempt: number, role, replica: 0 })
+  const prefix = expandMacros(plan.prefix, { job_id: jobId, attempt: number, role, replica: 0, pathOf: () => null })
   return { project, drive: drive.name, access, prefix, producer: jobId }
 }
 

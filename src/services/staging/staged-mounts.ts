@@ -33,7 +33,7 @@ function mountOf(
   { index, id }: { index: number; id: string },
 ): StagedMount {
   if (!isUse(mount) || plan.via !== 'staged' || drive === null) throw new Error(`the staged mount ${path} of ${role} has no drive`)
-  const subPath = expandMacros(mount.subPath, { job_id: jobId, attempt: number, role, replica: index })
+  const subPath = expandMacros(mount.subPath, { job_id: jobId, attempt: number, role, replica: index, pathOf: () => null })
   return { place: { role, index, path: plan.path }, plan, use: mount, drive, subPath, id }
 }
 

@@ -5,9 +5,9 @@ import { StoreError, type ObjectBatch, type ObjectInfo, type OnConflict } from '
 import { driveFolders, type DriveFolders } from './drive-folders.ts'
 import { withKeyLocked } from './key-lock.ts'
 import { everyObject } from './list-objects.ts'
-import { writeMeta } from './object-file.ts'
+import { removeMeta } from './object-file.ts'
 import { obstacleAt, placeObject } from './place-object.ts'
-import { receive } from './upload.ts'
+import { storeUpload } from './store-upload.ts'
 
 const MOST_NAMED = 10
 
@@ -19,22 +19,21 @@ export function directoryBatch(folders: DriveFolders, id: string): ObjectBatch {
     for await (const object of everyObject(own.data, signal)) all.push(object)
     return all
   }
+  /** What is left of it, and what is known of that. */
+  const forget = async (signal: AbortSignal): Promise<void> => {
+    for (const { key, etag } of await keys(signal)) await removeMeta(folders, key, etag)
+    await rm(own.root, { recursive: true, force: true })
+  }
   return {
-    async write(key: string, body: Readable, options) {
-      const upload = await receive(folders, body, options)
-      const { etag, size, sha256, modifiedAt } = upload
-      const contentType = options.contentType ?? null
-      await writeMeta(folders, { key, etag }, { contentType, sha256 })
-      await placeObject(own, { key, file: upload.path }, undefined)
-      return { key, size, etag, modifiedAt, contentType, sha256 }
-    },
+    write: (key: string, body: Readable, options) =>
+      storeUpload(folders, { key, body, options }, (file) => placeObject(own, { key, file }, undefined)),
     keys,
     check: async ({ onConflict, signal }) => refuseObstacles(folders, await keys(signal), onConflict),
     async commit({ onConflict, signal }) {
       for (const object of await keys(signal)) await move(folders, { own, object }, onConflict)
-      await rm(own.root, { recursive: true, force: true })
+      await forget(signal)
     },
-    abandon: () => rm(own.root, { recursive: true, force: true }),
+    abandon: forget,
   }
 }
 

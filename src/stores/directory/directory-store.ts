@@ -1,4 +1,4 @@
-import { rm, type FileHandle } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { StoreError, type ObjectStore, type ReadOptions, type WriteOptions } from '../object-store.ts'
 import { copyObjects } from './copy-objects.ts'
@@ -6,9 +6,9 @@ import { directoryBatch } from './directory-batch.ts'
 import type { DriveFolders } from './drive-folders.ts'
 import { withKeyLocked } from './key-lock.ts'
 import { listObjects } from './list-objects.ts'
-import { openObject, readMeta, writeMeta } from './object-file.ts'
+import { openObject, readMeta } from './object-file.ts'
 import { placeObject, removeObject } from './place-object.ts'
-import { receive } from './upload.ts'
+import { storeUpload } from './store-upload.ts'
 
 /** Read at once: a stream of its own would take longer. */
 const SMALL_BYTES = 256 * 1024
@@ -41,18 +41,10 @@ export function directoryStore(folders: DriveFolders): ObjectStore {
       if (range === undefined && info.size <= SMALL_BYTES) return Readable.from([await readAndClose(handle)])
       return handle.createReadStream({ ...range, signal, highWaterMark: 1024 * 1024 })
     },
-    async write(key: string, body: Readable, options: WriteOptions) {
-      const { path, etag, size, sha256, modifiedAt } = await receive(folders, body, options)
-      const contentType = options.contentType ?? null
-      try {
-        await writeMeta(folders, { key, etag }, { contentType, sha256 })
-        await withKeyLocked(folders, key, () => placeObject(folders, { key, file: path }, options.condition))
-      } catch (error) {
-        await rm(path, { force: true })
-        throw error
-      }
-      return { key, size, etag, modifiedAt, contentType, sha256 }
-    },
+    write: (key: string, body: Readable, options: WriteOptions) =>
+      storeUpload(folders, { key, body, options }, (file) =>
+        withKeyLocked(folders, key, () => placeObject(folders, { key, file }, options.condition)),
+      ),
     remove: (key, { ifMatch }) => withKeyLocked(folders, key, () => removeObject(folders, key, ifMatch)),
     list: (options) => listObjects(folders.data, options),
     batch: (id) => directoryBatch(folders, id),

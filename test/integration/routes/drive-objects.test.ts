@@ -1,5 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pack } from 'tar-stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -197,6 +199,16 @@ describe.skipIf(requirePostgres().missing)('objects of a drive', () => {
     for (const path of ['a', 'b']) expect((await small(path, 'x')).statusCode).toBe(201)
     expect(problemOf(await small('c', 'x')).detail).toContain('2 of 2 objects')
     expect(((await call('GET', 'small')).json() as { usage: object }).usage).toEqual({ bytes: 2, objects: 2 })
+  })
+
+  it('are counted anew where jobs have written behind the figures', async () => {
+    const made = await api.call('POST', '/v1/drives', { body: { name: 'counted', kind: 'managed' } })
+    await call('PUT', 'counted/objects/a', { payload: 'abc' })
+    await writeFile(join(api.berth.drives, (made.json() as { id: string }).id, 'data', 'b'), 'written by a job')
+    expect((await call('GET', 'counted')).json()).toMatchObject({ usage: { bytes: 3, objects: 1 } })
+    expect((await api.call('POST', '/v1/drives/counted/recount')).json()).toMatchObject({ usage: { bytes: 19, objects: 2 } })
+    expect((await call('GET', 'counted')).json()).toMatchObject({ usage: { bytes: 19, objects: 2 } })
+    expect(problemOf(await api.call('POST', '/v1/drives/files/recount')).code).toBe('operation_unsupported')
   })
 
   it('case 17: are changed only as the drive allows, and are not on a drive that is a file system', async () => {

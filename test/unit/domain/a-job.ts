@@ -37,6 +37,7 @@ export const capabilities = (fields: Partial<Capabilities> = {}): Capabilities =
   maxStageBytes: null,
   driveDirectories: true,
   apiUrl: 'http://berth.example:8080',
+  maxMounts: 32,
   csiDrivers: [],
   hostMounts: [],
   bindRoots: [

@@ -90,6 +90,12 @@ describe('a job that a scheduler cannot do is refused', () => {
     expect(faultsOf(aJob(...roles), local({ maxReplicas: 4 }))).toEqual(['/roles too_many_replicas'])
   })
 
+  test('for more mounts than its operator allows in a role', () => {
+    const mounts = ['/a', '/b', '/c'].map((path) => ({ type: 'tmpfs', path, sizeMiB: null, access: 'rw' }) as const)
+    expect(faultsOf(aJob(aRole({ image: 'busybox', mounts })), docker({ maxMounts: 2 }))).toEqual(['/roles/0/mounts too_many'])
+    expect(faultsOf(aJob(aRole({ image: 'busybox', mounts })), docker({ maxMounts: 3 }))).toEqual([])
+  })
+
   test('and told where the client wrote the mount', () => {
     const spec = aJob(aRole({ image: 'busybox', mounts: [tmpfs('/a'), tmpfs('/b')] }))
     const mountPointers = [['/roles/0/mounts/0', '/roles/0/mountStrings/0']]
@@ -168,6 +174,7 @@ describe('admission of any job on any scheduler', () => {
     maxStageBytes: fc.constant(null),
     driveDirectories: fc.boolean(),
     apiUrl: fc.constantFrom(null, 'http://berth.example:8080'),
+    maxMounts: fc.constantFrom(1, 32),
     csiDrivers: fc.constant([]),
     hostMounts: fc.constant([]),
     bindRoots: fc.subarray([...capabilities().bindRoots]),

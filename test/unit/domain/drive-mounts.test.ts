@@ -207,6 +207,17 @@ describe('a job with drives is admitted', () => {
     ])
   })
 
+  test('whose paths its commands name by the drive, if the role mounts it', () => {
+    const command = ['cat', '${drive.d.path}/x', '$${drive.other.path}']
+    expect(codes({ command, mounts: [{ type: 'drive', drive: 'd', path: '/in' }] })).toEqual([])
+    expect(jobOf({ command, env: { OUT: '${drive.out.path}' } })).toMatchObject({
+      faults: [
+        { pointer: '/roles/0/command/1', code: 'unknown_drive' },
+        { pointer: '/roles/0/env/OUT', code: 'unknown_drive' },
+      ],
+    })
+  })
+
   test('only if what it takes out while it runs may meet what it took out before', () => {
     const mount = { type: 'drive', drive: 'd', mode: 'copy_out', onConflict: 'fail', outputs: { intervalSeconds: 60 } }
     expect(faults({ mounts: [mount] })).toMatchObject([{ code: 'checkpoints_collide', pointer: '/roles/0/mounts/0' }])

@@ -183,8 +183,8 @@ describe('limits', () => {
   })
 
   test('count mounts of both forms together', () => {
-    const mounts = Array.from({ length: 20 }, (_, index) => ({ type: 'tmpfs', path: `/a${index}` }))
-    const mountStrings = Array.from({ length: 13 }, (_, index) => `type=tmpfs,dst=/b${index}`)
+    const mounts = Array.from({ length: 200 }, (_, index) => ({ type: 'tmpfs', path: `/a${index}` }))
+    const mountStrings = Array.from({ length: 57 }, (_, index) => `type=tmpfs,dst=/b${index}`)
     expect(summary({ ...(role({ mounts, mountStrings }) as object), nme: 1 })).toEqual(['/roles/0 too_many', '/nme unknown_field'])
   })
 })

@@ -2,13 +2,15 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { expandMacros, longestExpansion } from '../../../src/domain/macros.ts'
 
-const values = { job_id: 'job_01', attempt: 2, role: 'trainer', replica: 7 }
+const pathOf = (drive: string) => (drive === 'data' ? '/data/sets' : null)
+const values = { job_id: 'job_01', attempt: 2, role: 'trainer', replica: 7, pathOf }
 
 describe('macros', () => {
   test.each([
     ['${job_id} ${attempt} ${role} ${replica}', 'job_01 2 trainer 7'],
     ['${replica}${replica}', '77'],
     ['/out/${role}-${replica}.txt', '/out/trainer-7.txt'],
+    ['${drive.data.path}/x ${drive.other.path} $${drive.data.path}', '/data/sets/x ${drive.other.path} ${drive.data.path}'],
     ['nothing', 'nothing'],
   ])('in %j give %j', (text, expected) => {
     expect(expandMacros(text, values)).toBe(expected)
@@ -30,11 +32,13 @@ describe('macros', () => {
   })
 
   test('are never longer than said', () => {
-    const text = fc.array(fc.oneof(fc.constantFrom('${job_id}', '${attempt}', '${role}', '${replica}', '$', '{', '}'), fc.string()))
+    const text = fc.array(
+      fc.oneof(fc.constantFrom('${job_id}', '${attempt}', '${role}', '${replica}', '${drive.d.path}', '$', '{', '}'), fc.string()),
+    )
     fc.assert(
       fc.property(text, fc.nat(1_000_000), fc.nat(999), (parts, attempt, replica) => {
         const whole = parts.join('')
-        const real = { job_id: `job_${'0'.repeat(26)}`, attempt, role: 'r'.repeat(63), replica }
+        const real = { job_id: `job_${'0'.repeat(26)}`, attempt, role: 'r'.repeat(63), replica, pathOf: () => 'p'.repeat(1024) }
         expect(Buffer.byteLength(expandMacros(whole, real))).toBeLessThanOrEqual(longestExpansion(whole))
       }),
     )

@@ -94,6 +94,7 @@ describe.skipIf(daemon.missing)('the rename fence', () => {
       registries: {},
       driveRoot: null,
       apiUrl: null,
+      maxMounts: 32,
       maxStageBytes: null,
       stageCacheBytes: 1e9,
     })
@@ -120,6 +121,7 @@ describe.skipIf(daemon.missing)('the rename fence', () => {
       registries: {},
       driveRoot: null,
       apiUrl: null,
+      maxMounts: 32,
       maxStageBytes: null,
       stageCacheBytes: 1e9,
     })

@@ -21,6 +21,7 @@ const scheduler = createLocalScheduler({
   node: 'here',
   driveRoot: null,
   apiUrl: null,
+  maxMounts: 32,
   maxStageBytes: null,
   stageCacheBytes: 1e9,
 })
