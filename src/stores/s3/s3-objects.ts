@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { Transform, pipeline, type Readable } from 'node:stream'
 import { HeadObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
@@ -60,6 +60,7 @@ export async function putObject(
 ): Promise<ObjectInfo> {
   const { condition, contentType, sha256, signal } = options
   const gauge = new Gauge(options)
+  const mark = randomUUID()
   const upload = new Upload({
     client: place.client,
     partSize: PART_BYTES,
@@ -69,7 +70,7 @@ export async function putObject(
       Key: wholeKey(place, key),
       Body: pipeline(body, gauge, () => undefined),
       ...(contentType !== undefined && { ContentType: contentType }),
-      ...(sha256 !== undefined && { Metadata: { sha256 } }),
+      Metadata: { [MARK]: mark, ...(sha256 !== undefined && { sha256 }) },
       ...(condition?.kind === 'never' && { IfNoneMatch: '*' }),
       ...(condition?.kind === 'match' && { IfMatch: condition.etag }),
     },
@@ -80,10 +81,25 @@ export async function putObject(
     const { ETag } = await upload.done()
     return { key, size: gauge.bytes, etag: ETag ?? '""', modifiedAt: new Date(), contentType: contentType ?? null, sha256: gauge.digest }
   } catch (error) {
+    const stored = gauge.failure === null ? await storedBy(place, key, { mark, signal }) : null
+    if (stored !== null) return { ...stored, sha256: gauge.digest }
     throw gauge.failure ?? toStoreError(error)
   } finally {
     signal.removeEventListener('abort', abort)
   }
+}
+
+/** Metadata of an object that names the upload which has made it. */
+const MARK = 'berth-upload'
+
+/**
+ * What a failed upload has stored nevertheless: its answer was lost, and the SDK was told on its next try that the object
+ * is there, or that there is no such upload any more.
+ */
+async function storedBy(place: S3Place, key: string, { mark, signal }: { mark: string; signal: AbortSignal }): Promise<ObjectInfo | null> {
+  const command = new HeadObjectCommand({ Bucket: place.bucket, Key: wholeKey(place, key) })
+  const facts = await place.client.send(command, { abortSignal: signal }).catch(() => null)
+  return facts?.Metadata?.[MARK] === mark ? infoOf(key, facts) : null
 }
 
 /** Counts and hashes what passes, and breaks off what is too much or not what was said, before the last part is sent. */

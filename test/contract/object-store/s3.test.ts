@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DriveSnapshot } from '../../../src/domain/drives/drive.ts'
 import { createStores } from '../../../src/stores/open-stores.ts'
 import type { StoreCredentials } from '../../../src/stores/stores.ts'
+import type { ObjectStore } from '../../../src/stores/object-store.ts'
+import { startHttpProxy, type HttpProxy } from '../../support/http-proxy.ts'
 import { startProxy, type Proxy } from '../../support/proxy.ts'
 import { requireS3Server } from '../../support/requirements.ts'
 import { startTestS3, type TestS3 } from '../../support/s3-server.ts'
@@ -102,5 +104,77 @@ describe.skipIf(need.missing)('a bucket', () => {
     } finally {
       await proxy.close()
     }
+  })
+
+  describe('behind a bad network', () => {
+    const SLOW_DOWN = '<?xml version="1.0"?><Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>'
+    const through = async <T>(faultOf: Parameters<typeof startHttpProxy>[1], act: (store: ObjectStore, proxy: HttpProxy) => Promise<T>) => {
+      const proxy = await startHttpProxy(server.endpoint, faultOf)
+      try {
+        return await act(open({ endpoint: proxy.url }), proxy)
+      } finally {
+        await proxy.stop()
+      }
+    }
+
+    it('that answers 503 now and then gives and takes all the same', async () => {
+      const seen = await through(
+        (n) => (n % 3 === 0 ? null : { status: 503, body: SLOW_DOWN }),
+        async (store, proxy) => {
+          await put(store, 'again', 'content')
+          expect((await get(store, 'again')).toString()).toBe('content')
+          return proxy.seen()
+        },
+      )
+      expect(seen).toBe(6)
+    })
+
+    it('that answers 503 for ever is unavailable, in its own words', async () => {
+      await through(
+        () => ({ status: 503, body: SLOW_DOWN }),
+        (store) => expect(get(store, 'again')).rejects.toMatchObject({ kind: 'unavailable', message: expect.stringContaining('SlowDown') }),
+      )
+    })
+
+    it('that is slow is waited for', { timeout: 30_000 }, async () => {
+      await through(
+        () => ({ delayMs: 2_000 }),
+        async (store) => expect((await get(store, 'again')).toString()).toBe('content'),
+      )
+    })
+
+    it('that cuts bodies short never gives less as all', async () => {
+      await put(open(), 'long', Buffer.alloc(2 * 1024 * 1024, 'x'))
+      await through(
+        () => ({ cutAfter: 100_000 }),
+        (store) => expect(get(store, 'long')).rejects.toMatchObject({ kind: 'unavailable' }),
+      )
+    })
+
+    it('that loses the answer to a put of what must be new does not take its own for another', async () => {
+      await through(
+        (n, { method }) => (method === 'PUT' && n === 1 ? { loseAnswer: true } : null),
+        (store) => put(store, 'only-once', 'mine', { condition: { kind: 'never' } }),
+      )
+      expect((await get(open(), 'only-once')).toString()).toBe('mine')
+      await expect(put(open(), 'only-once', 'yours', { condition: { kind: 'never' } })).rejects.toMatchObject({
+        kind: 'precondition_failed',
+      })
+    })
+
+    it.each([
+      [301, 'PermanentRedirect', 'misconfigured'],
+      [400, 'AuthorizationHeaderMalformed', 'misconfigured'],
+      [400, 'IllegalLocationConstraintException', 'misconfigured'],
+      [400, 'ExpiredToken', 'access_denied'],
+      [403, 'RequestTimeTooSkewed', 'access_denied'],
+      [500, 'InternalError', 'unavailable'],
+    ] as const)('whose server says %d %s is told as that', async (status, code, kind) => {
+      const body = `<?xml version="1.0"?><Error><Code>${code}</Code><Message>in its own words</Message></Error>`
+      await through(
+        () => ({ status, body }),
+        (store) => expect(get(store, 'again')).rejects.toMatchObject({ kind, message: expect.stringContaining('in its own words') }),
+      )
+    })
   })
 })
