@@ -116,6 +116,7 @@ async function detectSchedulers(config: Config, installation: string): Promise<S
     host: DEFAULT_DOCKER_HOST,
     devices: [],
     driveDirectories: true,
+    rclone: null,
     registries: {},
     ...shared,
   } as const

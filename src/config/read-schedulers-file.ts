@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import type { BindRoot } from '../domain/capabilities.ts'
+import type { BindRoot, RcloneRemote } from '../domain/capabilities.ts'
 import { parseBody } from '../domain/parse-body.ts'
 import { ConfigError, type ConfigFault } from './config-error.ts'
 import { SchedulersFile } from './schedulers-file.ts'
@@ -25,7 +25,15 @@ export interface DockerSchedulerConfig extends StagingLimits {
   readonly bindRoots: readonly BindRoot[]
   readonly devices: readonly string[]
   readonly driveDirectories: boolean
+  readonly rclone: RcloneConfig | null
   readonly registries: Readonly<Record<string, RegistryCredentials>>
+}
+
+export interface RcloneConfig {
+  readonly driver: string
+  /** Absolute path of the remote control's socket. */
+  readonly control: string
+  readonly remotes: readonly RcloneRemote[]
 }
 
 export interface RegistryCredentials {
@@ -85,5 +93,17 @@ function withDefaults(name: string, entry: Entry, passwordOf: (entry: RegistryEn
   })
   const { host = DEFAULT_DOCKER_HOST, devices = [] } = entry
   const driveDirectories = entry.driveDirectories ?? host.startsWith('unix:')
-  return { name, kind: 'docker', host, bindRoots, devices, driveDirectories, ...staging, registries: Object.fromEntries(registries) }
+  const remotes = entry.rclone?.remotes.map((each) => ({ ...each, endpoint: each.endpoint ?? null })) ?? []
+  const rclone = entry.rclone === undefined ? null : { ...entry.rclone, remotes }
+  return {
+    name,
+    kind: 'docker',
+    host,
+    bindRoots,
+    devices,
+    driveDirectories,
+    ...staging,
+    rclone,
+    registries: Object.fromEntries(registries),
+  }
 }

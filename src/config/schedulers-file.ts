@@ -31,6 +31,35 @@ const staging = {
   stageCacheMiB: z.int().min(0).optional().meta({ description: 'Most that copies kept for later jobs may take, in MiB. Default 10240.' }),
 }
 
+const RcloneEntry = z
+  .strictObject({
+    driver: z.string().min(1).meta({ description: 'Name of the volume plugin: `rclone serve docker` has that of its socket.' }),
+    control: absolutePath(
+      "Socket of the plugin's remote control (`--rc-addr unix://…`); it says when all that was written is in the bucket.",
+    ),
+    remotes: z
+      .array(
+        z.strictObject({
+          source: z
+            .string()
+            .regex(/^(s3|gs|az):\/\/([^/]+\/(.+\/)?)?$/, {
+              error: 'must be s3://bucket/ or s3://bucket/prefix/, or the same with gs or az',
+            })
+            .meta({
+              description: 'What may be mounted by it, by everybody who may register drives: `s3://bucket/`, `s3://bucket/prefix/`.',
+            }),
+          endpoint: z.string().min(1).optional().meta({ description: 'Of drives on a compatible server. Default: none.' }),
+          remote: z
+            .string()
+            .regex(/^[A-Za-z0-9_-]+$/, { error: "must be a name of the plugin's configuration" })
+            .meta({ description: "Name in the plugin's own configuration, which has the credentials." }),
+        }),
+      )
+      .min(1)
+      .meta({ description: 'Buckets that the plugin reaches.' }),
+  })
+  .meta({ description: 'An rclone volume plugin of the daemon, for live mounts of buckets. Default none.' })
+
 export const DockerSchedulerEntry = z.strictObject({
   kind: z.literal('docker'),
   host: z
@@ -50,6 +79,7 @@ export const DockerSchedulerEntry = z.strictObject({
     description:
       'Whether the daemon sees the data folder at the same path, so that managed drives can be mounted live. Default: on a Unix socket.',
   }),
+  rclone: RcloneEntry.optional(),
   registries: z
     .record(z.string().min(1), RegistryEntry)
     .optional()

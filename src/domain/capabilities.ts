@@ -15,6 +15,16 @@ export interface HostMount {
   readonly readOnly: boolean
 }
 
+/** A bucket, or a part of one, that the operator's rclone volume plugin reaches. */
+export interface RcloneRemote {
+  /** Such as `s3://bucket/prefix/`; `s3://` is every bucket. What lies below may be mounted. */
+  readonly source: string
+  /** Of the drives that are meant; null for those of the cloud itself. */
+  readonly endpoint: string | null
+  /** Name in the plugin's configuration. */
+  readonly remote: string
+}
+
 /** Where mounts of a scheduler must lie whose `mountPaths` are `linked`. */
 export const LINKED_MOUNT_ROOT = '/mnt/berth'
 
@@ -34,6 +44,8 @@ export interface Capabilities {
   readonly csiDrivers: readonly string[]
   /** Where drives of this source are mounted already on every machine of the scheduler, by the operator. */
   readonly hostMounts: readonly HostMount[]
+  /** Buckets that an rclone volume plugin of the daemon reaches. */
+  readonly rcloneRemotes: readonly RcloneRemote[]
   /** Directories that bind mounts may come from; empty refuses every bind. */
   readonly bindRoots: readonly BindRoot[]
   /** Host devices that device mounts may name, by exact path; empty refuses every device. */

@@ -65,9 +65,11 @@ export interface NfsPlan {
   readonly readOnly: boolean
 }
 
-/** A bucket through an rclone volume driver. `remote` names it; credentials are no part of a plan. */
+/** A bucket through an rclone volume plugin, which has the credentials; they are no part of a plan. */
 export interface RclonePlan {
   readonly via: 'rclone_volume'
+  /** Name in the plugin's configuration. */
+  readonly remote: string
   readonly bucketPath: string
   readonly cacheMode: 'off' | 'writes' | 'full'
   readonly cacheMiB: number | null

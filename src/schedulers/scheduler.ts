@@ -48,6 +48,13 @@ export interface Scheduler<Native = unknown> {
    */
   collect(handle: AttemptHandle, place: MountPlace, signal: AbortSignal): AsyncIterable<CollectedFile>
 
+  /**
+   * Proves that what ended replicas have written into live mounts is where it belongs. Asked before a success is told, and
+   * only for attempts with such a mount that writes behind.
+   * @throws SchedulerError `rejected` with `mount_failed` when it is lost, or nobody can tell
+   */
+  flush(handle: AttemptHandle, context: FlushContext): Promise<void>
+
   /** Deletes what `submit` made, but never anything that still runs. Unknown handles are fine. */
   remove(handle: AttemptHandle, signal: AbortSignal): Promise<void>
 
@@ -76,6 +83,12 @@ export interface StagingFigures {
   readonly bytes: number
   readonly files: number
   readonly totalBytes: number
+}
+
+export interface FlushContext {
+  readonly signal: AbortSignal
+  /** What is still on its way. */
+  readonly progress: (figures: StagingFigures) => void
 }
 
 /** One mount of one replica. */

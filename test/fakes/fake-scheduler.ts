@@ -82,6 +82,10 @@ export class FakeScheduler implements Scheduler<AttemptSpec> {
     for (const replica of this.#replicas.values()) if (replica.attemptId === attemptId) this.#end(replica, 143)
   }
 
+  async flush(): Promise<void> {
+    this.#answer()
+  }
+
   async remove({ attemptId }: AttemptHandle): Promise<void> {
     this.#answer()
     for (const [key, replica] of this.#replicas) if (replica.attemptId === attemptId) this.#replicas.delete(key)

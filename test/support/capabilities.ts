@@ -10,6 +10,7 @@ export const ANYTHING: Capabilities = {
   maxMounts: 32,
   csiDrivers: [],
   hostMounts: [],
+  rcloneRemotes: [],
   bindRoots: [{ root: '/srv', readOnly: false }],
   devices: ['/dev/null'],
   image: 'unsupported',

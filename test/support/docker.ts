@@ -31,6 +31,7 @@ export function createDockerUnderTest(host: string, options: Partial<DockerSched
     registries: {},
     driveRoot: null,
     apiUrl: null,
+    rclone: null,
     maxMounts: 32,
     maxStageBytes: null,
     stageCacheBytes: 1e9,

@@ -12,6 +12,8 @@ import { JobClient } from './job-client.ts'
 export interface InstallationOptions {
   /** Of the Docker daemon; no scheduler `docker` without it. */
   readonly dockerHost?: string
+  /** More of its entry in the schedulers file. */
+  readonly docker?: object
   /** Null keeps the queue in Postgres. */
   readonly redisUrl?: string | null
   /** Where Berth finds its database; the test itself goes straight to it. */
@@ -37,6 +39,8 @@ export interface Leftovers {
   readonly claims: number
 }
 
+const SECRET_KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`
+
 /** One Berth installation for tests: its database, its data folder, and as many processes as a test starts. */
 export class Installation {
   readonly database: TestDatabase
@@ -56,7 +60,8 @@ export class Installation {
     ])
     await chmod(truth, 0o777)
     const bindRoots = [{ root: truth, readOnly: false }]
-    const docker = options.dockerHost === undefined ? {} : { docker: { kind: 'docker', host: options.dockerHost, bindRoots } }
+    const entry = { kind: 'docker', host: options.dockerHost, bindRoots, ...options.docker }
+    const docker = options.dockerHost === undefined ? {} : { docker: entry }
     const schedulers = { local: { kind: 'local', bindRoots }, ...docker }
     await writeFile(join(dataDir, 'schedulers.json'), JSON.stringify({ schedulers }))
     return new Installation(database, { dataDir, truth }, options)
@@ -79,6 +84,7 @@ export class Installation {
       BERTH_DATA_DIR: this.dataDir,
       BERTH_API_KEY: this.apiKey,
       BERTH_SCHEDULERS: join(this.dataDir, 'schedulers.json'),
+      BERTH_SECRET_KEYS: SECRET_KEYS,
       DATABASE_URL: databaseUrl(this.database.url),
       ...(redisUrl !== null && { REDIS_URL: redisUrl }),
       ...(at && { BERTH_HOST: at.host, BERTH_PORT: String(at.port), BERTH_PUBLIC_URL: `http://${at.host}:${at.port}/` }),

@@ -41,6 +41,13 @@ export function requireS3Server(): Requirement & { readonly program: string } {
   return { program, missing: isMissing(program === '', 'an S3 server', why) }
 }
 
+/** rclone, and what it mounts with: path of the program. Needs root, as the daemon does. */
+export function requireRclone(): Requirement & { readonly program: string } {
+  const program = process.env['BERTH_TEST_RCLONE'] ?? ''
+  const why = 'rclone is not built: script/test does it where there is Go'
+  return { program, missing: isMissing(program === '', 'rclone', why) || requireProgram('fusermount3').missing }
+}
+
 export function requireRoot(): Requirement {
   return { missing: isMissing(process.getuid?.() !== 0, 'root', 'the tests do not run as root') }
 }

@@ -13,7 +13,8 @@ export default async function startServices(): Promise<() => Promise<void>> {
   const stops = [await provide('BERTH_TEST_DATABASE_URL', startTestPostgres)]
   if (findProgram('redis-server') !== null) stops.push(await provide('BERTH_TEST_REDIS_URL', startTestRedis))
   await findDocker()
-  process.env['BERTH_TEST_S3_SERVER'] ||= builtS3Server()
+  process.env['BERTH_TEST_S3_SERVER'] ||= builtProgram('versitygw', '1.8.0')
+  process.env['BERTH_TEST_RCLONE'] ||= builtProgram('rclone', '1.76.0')
   process.env['BERTH_TEST_REGISTRY'] ??= findProgram('docker-registry') ?? ''
   return async () => {
     await Promise.all(stops.map((stop) => stop()))
@@ -21,9 +22,9 @@ export default async function startServices(): Promise<() => Promise<void>> {
 }
 
 /** Where script/test puts it; empty if it is not there. */
-function builtS3Server(): string {
+function builtProgram(name: string, version: string): string {
   const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache')
-  const program = join(cache, 'berth-test', 'versitygw-1.8.0', 'versitygw')
+  const program = join(cache, 'berth-test', `${name}-${version}`, name)
   return existsSync(program) ? program : ''
 }
 

@@ -1,14 +1,7 @@
-import type { DriveSource } from './drive.ts'
+import { bucketOf, OBJECTS_ONLY, staleness, stalenessOf, urlOf, type Bucket } from './bucket.ts'
 import { hostMounts } from './file-system-ways.ts'
-import type { Requirement } from '../mount.ts'
-import { below, isReadOnly, liveWay, type Way, type WayFacts } from './way.ts'
-
-type Bucket = Extract<DriveSource, { kind: 's3' | 'gcs' | 'azure_blob' }>
-
-/** An object store behind a file system: no random writes, no renames, no locks, no links. */
-const OBJECTS_ONLY: readonly Requirement[] = ['lock', 'random_write', 'rename', 'symlink']
-/** With a cache of whole files on disk it can be written anywhere and renamed. */
-const CACHED_FILES: readonly Requirement[] = ['lock', 'symlink']
+import { rcloneWay } from './rclone-way.ts'
+import { isReadOnly, liveWay, type Way, type WayFacts } from './way.ts'
 
 /** Live ways of a bucket: a CSI driver, what the operator has mounted, an rclone volume. */
 export function bucketWays(facts: WayFacts<Bucket>): { readonly driver: readonly Way[]; readonly rclone: readonly Way[] } {
@@ -16,21 +9,6 @@ export function bucketWays(facts: WayFacts<Bucket>): { readonly driver: readonly
   const csi = facts.kind === 'kubernetes' ? [csiWay(facts, 'mount'), csiWay(facts, 'cached')] : []
   return { driver: [...csi, ...mounted], rclone: facts.kind === 'docker' ? [rcloneWay(facts, 'mount'), rcloneWay(facts, 'cached')] : [] }
 }
-
-/** `s3://bucket/prefix/` and the like, for people and to find what the operator has mounted. */
-export function urlOf(source: Bucket): string {
-  switch (source.kind) {
-    case 's3':
-      return `s3://${source.bucket}/${source.prefix}`
-    case 'gcs':
-      return `gs://${source.bucket}/${source.prefix}`
-    case 'azure_blob':
-      return `az://${source.account}/${source.container}/${source.prefix}`
-  }
-}
-
-/** A cache of what may change is asked again after this long, unless the mount allows more. */
-const CACHE_SECONDS = 60
 
 function csiWay(facts: WayFacts<Bucket>, mode: 'mount' | 'cached'): Way {
   const { source, use } = facts
@@ -108,46 +86,3 @@ const DRIVERS: Readonly<Record<Bucket['kind'], CsiDriver>> = {
   },
 }
 
-const bucketOf = (source: Bucket): string => (source.kind === 'azure_blob' ? source.container : source.bucket)
-
-function rcloneWay(facts: WayFacts<Bucket>, mode: 'mount' | 'cached'): Way {
-  const { source, use } = facts
-  const ttl = stalenessOf(facts, mode)
-  const writes = isReadOnly(use) ? 'off' : 'writes'
-  return liveWay(
-    {
-      via: 'rclone_volume',
-      bucketPath: below(`${bucketOf(source)}/${source.prefix}`.replace(/\/$/, ''), use.subPath),
-      cacheMode: mode === 'cached' ? 'full' : writes,
-      cacheMiB: mode === 'cached' || !isReadOnly(use) ? 10_240 : null,
-      options: {
-        'dir-cache-time': `${ttl}s`,
-        ...(mode === 'cached' && source.kind === 's3' && { 'vfs-fast-fingerprint': 'true' }),
-        ...(use.optimization === 'throughput' && { 'vfs-read-chunk-streams': '16', 'vfs-read-chunk-size': '4Mi' }),
-        ...(use.optimization === 'checkpoint' && { 'vfs-write-back': '1s' }),
-      },
-      path: use.path,
-      readOnly: isReadOnly(use),
-    },
-    {
-      mode,
-      lacks: isReadOnly(use) ? OBJECTS_ONLY : CACHED_FILES,
-      warnings: [
-        ...(mode === 'cached' ? staleness(facts, ttl) : []),
-        ...(isReadOnly(use) ? [] : ['what is written reaches the bucket after it is closed; the attempt ends only when all of it has']),
-      ],
-    },
-  )
-}
-
-/** A cheaper level may make it staler only where the mount says that this is no harm. */
-function stalenessOf({ use }: WayFacts, mode: 'mount' | 'cached'): number {
-  if (use.immutable && (mode === 'cached' || use.optimization === 'read_cache')) return 7 * 24 * 3600
-  if (use.maxStalenessSeconds !== null) return use.maxStalenessSeconds
-  return mode === 'cached' ? CACHE_SECONDS : 0
-}
-
-const staleness = ({ use }: WayFacts, ttl: number): string[] =>
-  use.immutable || use.maxStalenessSeconds !== null
-    ? []
-    : [`changes by others are seen up to ${ttl} s late; say immutable, or maxStalenessSeconds`]

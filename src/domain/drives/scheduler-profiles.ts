@@ -16,6 +16,7 @@ const everywhere: Capabilities = {
   maxMounts: 32,
   csiDrivers: [],
   hostMounts: [],
+  rcloneRemotes: [],
   bindRoots: [{ root: '/srv', readOnly: false }],
   devices: [],
   image: 'required',
@@ -46,6 +47,7 @@ export const SCHEDULER_PROFILES: Readonly<Record<string, SchedulerProfile>> = {
   }),
   'docker + rclone': profile('docker', {
     mountVia: ['named_volume', 'host_path', 'tmpfs', 'staged', 'scratch', 'nfs', 'reference', 'rclone_volume'],
+    rcloneRemotes: ['s3://', 'gs://', 'az://'].map((source) => ({ source, endpoint: null, remote: `berth-${source.slice(0, 2)}` })),
   }),
   kubernetes: profile('kubernetes', { mountVia: cluster }),
   'kubernetes + CSI': profile('kubernetes', {

@@ -122,6 +122,7 @@ const OTHER_PLANS = [
   z
     .object({
       via: z.literal('rclone_volume'),
+      remote: z.string(),
       bucketPath: z.string(),
       cacheMode: z.enum(['off', 'writes', 'full']),
       cacheMiB: z.int().nullable(),

@@ -21,6 +21,13 @@ const capabilities = z
           .meta({ id: 'HostMount', description: 'What the operator has mounted on every machine.' }),
       )
       .meta({ description: 'Storage that is mounted already on the machines of the scheduler.' }),
+    rcloneRemotes: z
+      .array(
+        z
+          .object({ source: z.string(), endpoint: z.string().nullable(), remote: z.string() })
+          .meta({ id: 'RcloneRemote', description: 'What an rclone volume plugin reaches.' }),
+      )
+      .meta({ description: 'Buckets that can be mounted by rclone.' }),
     bindRoots: z
       .array(
         z.object({ root: z.string(), readOnly: z.boolean() }).meta({ id: 'BindRoot', description: 'A directory that jobs may bind from.' }),

@@ -1,14 +1,16 @@
 import type { AttemptHandle, LogChunk, LogOptions, ObservationBatch } from '../../domain/attempt.ts'
-import type { BindRoot, Capabilities } from '../../domain/capabilities.ts'
-import type { CollectedFile, MountPlace, Scheduler, SubmitContext } from '../scheduler.ts'
+import type { BindRoot, Capabilities, RcloneRemote } from '../../domain/capabilities.ts'
+import type { CollectedFile, FlushContext, MountPlace, Scheduler, SubmitContext } from '../scheduler.ts'
 import { cancelAttempt } from './cancel-attempt.ts'
 import { collectFiles } from './collect-files.ts'
 import { readContainerLogs } from './container-logs.ts'
 import type { DockerRequest } from './docker-request.ts'
 import { Engine } from './engine.ts'
 import { toSchedulerError } from './errors.ts'
+import { flushBuckets } from './flush-buckets.ts'
 import { observeContainers } from './observer.ts'
 import type { Registries } from './pull-image.ts'
+import { RcloneControl } from './rclone-control.ts'
 import { removeAttempt } from './remove-attempt.ts'
 import { renderAttempt } from './render.ts'
 import { submitAttempt } from './submit-attempt.ts'
@@ -27,6 +29,8 @@ export interface DockerSchedulerOptions {
   readonly apiUrl: string | null
   /** Most mounts of one role. */
   readonly maxMounts: number
+  /** An rclone volume plugin of the daemon: its name, the socket of its remote control, and what it reaches. */
+  readonly rclone: { readonly driver: string; readonly control: string; readonly remotes: readonly RcloneRemote[] } | null
   readonly maxStageBytes: number | null
   /** Most that copies kept for later jobs may take. */
   readonly stageCacheBytes: number
@@ -39,17 +43,18 @@ export interface DockerSchedulerOptions {
 export function createDockerScheduler(options: DockerSchedulerOptions): Scheduler<DockerRequest> {
   const { installation, host, registries, driveRoot, maxStageBytes, stageCacheBytes } = options
   const engine = new Engine(host)
+  const rclone = options.rclone === null ? null : { driver: options.rclone.driver, control: new RcloneControl(options.rclone.control) }
   const guard = <T>(work: Promise<T>): Promise<T> => work.catch((error: unknown) => Promise.reject(toSchedulerError(error, host)))
   const inTurn = serialize()
   return {
     kind: 'docker',
     capabilities: capabilitiesOf(options),
-    render: (spec) => renderAttempt(spec, { driveRoot }),
+    render: (spec) => renderAttempt(spec, { driveRoot, rcloneDriver: rclone?.driver ?? null }),
     submit: (native: DockerRequest, context: SubmitContext) =>
       guard(
         inTurn(native.attemptId, () => {
           const figures = { bytes: 0, files: 0, totalBytes: 0 }
-          return submitAttempt({ engine, native, context, registries, maxStageBytes, stageCacheBytes, figures })
+          return submitAttempt({ engine, native, context, registries, rclone, maxStageBytes, stageCacheBytes, figures })
         }),
       ),
     observe: (signal: AbortSignal): AsyncIterable<ObservationBatch> =>
@@ -59,22 +64,27 @@ export function createDockerScheduler(options: DockerSchedulerOptions): Schedule
     collect: ({ attemptId }: AttemptHandle, place: MountPlace, signal: AbortSignal): AsyncIterable<CollectedFile> =>
       guardEach(collectFiles({ engine, installation, attemptId, place }, signal), host, signal),
     cancel: (handle: AttemptHandle, signal: AbortSignal) => guard(cancelAttempt(engine, { ...handle, installation }, signal)),
+    flush: ({ attemptId }: AttemptHandle, context: FlushContext) =>
+      guard(rclone === null ? Promise.resolve() : flushBuckets({ engine, installation, attemptId }, rclone, context)),
     remove: ({ attemptId }: AttemptHandle, signal: AbortSignal) => guard(removeAttempt(engine, { attemptId, installation }, signal)),
     health: (signal: AbortSignal) => guard(describeDaemon(engine, signal)),
   }
 }
 
-const capabilitiesOf = ({ bindRoots, devices, driveRoot, apiUrl, maxMounts, maxStageBytes }: DockerSchedulerOptions): Capabilities => ({
-  mountVia: ['named_volume', 'host_path', 'device', 'tmpfs', 'drive_directory', 'staged', 'scratch', 'nfs', 'reference'],
+const MOUNT_VIA = ['named_volume', 'host_path', 'device', 'tmpfs', 'drive_directory', 'staged', 'scratch', 'nfs', 'reference'] as const
+
+const capabilitiesOf = (options: DockerSchedulerOptions): Capabilities => ({
+  mountVia: options.rclone === null ? MOUNT_VIA : [...MOUNT_VIA, 'rclone_volume'],
   stages: ['managed', 's3', 'gcs', 'http'],
-  maxStageBytes,
-  driveDirectories: driveRoot !== null,
-  apiUrl,
-  maxMounts,
+  maxStageBytes: options.maxStageBytes,
+  driveDirectories: options.driveRoot !== null,
+  apiUrl: options.apiUrl,
+  maxMounts: options.maxMounts,
   csiDrivers: [],
   hostMounts: [],
-  bindRoots,
-  devices,
+  rcloneRemotes: options.rclone?.remotes ?? [],
+  bindRoots: options.bindRoots,
+  devices: options.devices,
   image: 'required',
   entrypoint: true,
   user: true,

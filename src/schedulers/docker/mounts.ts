@@ -13,6 +13,8 @@ export interface DockerMounts {
 export interface MountSettings {
   /** Where managed drives are on the daemon's machine; null where they are not. */
   readonly driveRoot: string | null
+  /** Volume plugin that mounts buckets; null for none. */
+  readonly rcloneDriver: string | null
 }
 
 /** Mounts in the order of their plans. Never `Binds`: a path with a colon would be read as another mount. */
@@ -37,7 +39,7 @@ type DevicePlan = Extract<MountPlan, { via: 'device' }>
 const renderDevice = ({ hostPath, path, permissions }: DevicePlan): DockerDevice =>
   ({ PathOnHost: hostPath, PathInContainer: path, CgroupPermissions: permissions })
 
-function renderMount(plan: Exclude<MountPlan, DevicePlan | { via: 'reference' }>, { driveRoot }: MountSettings): DockerMount {
+function renderMount(plan: Exclude<MountPlan, DevicePlan | { via: 'reference' }>, { driveRoot, rcloneDriver }: MountSettings): DockerMount {
   const shared = { Target: plan.path, ReadOnly: 'readOnly' in plan && plan.readOnly }
   switch (plan.via) {
     case 'named_volume':
@@ -53,17 +55,37 @@ function renderMount(plan: Exclude<MountPlan, DevicePlan | { via: 'reference' }>
       if (driveRoot === null || plan.subPath !== '') throw refusal(plan.path, plan.via)
       return { Type: 'bind', Source: join(driveRoot, plan.driveId, 'data'), ...shared }
     case 'nfs':
-      return { Type: 'volume', ...shared, VolumeOptions: { NoCopy: true, DriverConfig: { Name: 'local', Options: nfsOptions(plan) } } }
+      return driven(plan.path, 'local', nfsOptions(plan))
+    case 'rclone_volume':
+      if (rcloneDriver === null) throw refusal(plan.path, plan.via)
+      return driven(plan.path, rcloneDriver, rcloneOptions(plan))
     default:
       throw refusal(plan.path, plan.via)
   }
 }
+
+/** A volume of the container's own. The daemon refuses to keep such a one from being written: its driver must. */
+const driven = (path: string, driver: string, options: Readonly<Record<string, string>>): DockerMount =>
+  ({ Type: 'volume', Target: path, ReadOnly: false, VolumeOptions: { NoCopy: true, DriverConfig: { Name: driver, Options: options } } })
 
 /** The `local` driver hands them to mount(2) as they are. */
 const nfsOptions = ({ server, export: device, options, readOnly }: Extract<MountPlan, { via: 'nfs' }>) => ({
   type: 'nfs',
   o: [`addr=${server}`, readOnly ? 'ro' : 'rw', ...options].join(','),
   device: `:${device}`,
+})
+
+/** Of the plugin, as its command line has them. Whatever user the role has may write, as on a volume that is a bucket alone. */
+const rcloneOptions = ({ remote, bucketPath, cacheMode, cacheMiB, options, readOnly }: Extract<MountPlan, { via: 'rclone_volume' }>) => ({
+  ...options,
+  remote: `${remote}:${bucketPath}`,
+  'read-only': String(readOnly),
+  'allow-other': 'true',
+  'dir-perms': '0777',
+  'file-perms': '0666',
+  umask: '0',
+  'vfs-cache-mode': cacheMode,
+  ...(cacheMiB !== null && { 'vfs-cache-max-size': `${cacheMiB}Mi` }),
 })
 
 /** What admission should have refused. */

@@ -17,7 +17,7 @@ const DEFAULT_PIDS = 4096
 const LOG_CONFIG = { Type: 'local', Config: { 'max-size': '1t', 'max-file': '1', compress: 'false' } } as const
 
 /** Pure and total. Replicas of more than one share a network in which each is known by its host name. */
-export function renderAttempt(spec: AttemptSpec, settings: MountSettings = { driveRoot: null }): DockerRequest {
+export function renderAttempt(spec: AttemptSpec, settings: MountSettings = { driveRoot: null, rcloneDriver: null }): DockerRequest {
   const { installation, attemptId, epoch } = spec
   const replicas = spec.roles.reduce((sum, role) => sum + role.replicas.length, 0)
   const network = replicas > 1 ? attemptName(installation, attemptId) : null

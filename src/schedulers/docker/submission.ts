@@ -2,6 +2,7 @@ import type { SubmitContext } from '../scheduler.ts'
 import type { DockerRequest } from './docker-request.ts'
 import type { Engine } from './engine.ts'
 import type { Registries } from './pull-image.ts'
+import type { RclonePlugin } from './rclone-plugin.ts'
 
 /** One submit, as its steps see it. */
 export interface Submission {
@@ -9,6 +10,8 @@ export interface Submission {
   readonly native: DockerRequest
   readonly context: SubmitContext
   readonly registries: Registries
+  /** Null where the daemon has none. */
+  readonly rclone: RclonePlugin | null
   /** Most that one mount may copy in; null for no bound. */
   readonly maxStageBytes: number | null
   /** Most that copies kept for later jobs may take. */

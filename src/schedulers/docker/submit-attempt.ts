@@ -6,6 +6,7 @@ import { deleteContainer, endContainer } from './end-containers.ts'
 import { REQUESTS_AT_ONCE } from './engine.ts'
 import { takenOver } from './errors.ts'
 import { belongsTo, inspectContainer, neverStarted } from './find-containers.ts'
+import { probeBuckets } from './probe-buckets.ts'
 import { settleClaims } from './settle-claims.ts'
 import { assertStillCached, stageMounts, withCachedMounts } from './stage-mounts.ts'
 import { startContainer } from './start-container.ts'
@@ -40,6 +41,7 @@ async function makeAndStart(submission: Submission): Promise<void> {
     await stageMounts(submission, container)
   })
   await assertStillCached(submission, containers)
+  await probeBuckets(submission)
   const standing = await settleClaims(submission)
   if (containers.some(({ name }) => !standing.has(name))) throw takenOver()
   await startAll(submission, containers.filter(({ name }) => standing.get(name) === 'created'))

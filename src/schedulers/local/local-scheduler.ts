@@ -73,6 +73,8 @@ export function createLocalScheduler(options: LocalSchedulerOptions): Scheduler<
         `reading the output of ${wanted.role}/${wanted.index}`,
         readLogs(join(attemptFolder(root, attemptId), `${slug(wanted.role, 100)}-${wanted.index}`), wanted, signal),
       ),
+    // No mount here writes behind.
+    flush: async () => undefined,
     collect: ({ attemptId }, mount, signal) => collect(attemptFolder(root, attemptId), mount, signal),
     cancel: async (handle, signal) => {
       await ready()
@@ -114,6 +116,7 @@ function capabilitiesOf(options: LocalSchedulerOptions, { limits }: Cgroups): Ca
     maxMounts,
     csiDrivers: [],
     hostMounts: [],
+    rcloneRemotes: [],
     bindRoots,
     devices: [],
     image: 'unsupported',

@@ -1,5 +1,6 @@
 import type { Outcome } from '../../domain/decide-outcome.ts'
-import { SchedulerError } from '../../schedulers/scheduler.ts'
+import type { Resolution } from '../../domain/mount-plan.ts'
+import { SchedulerError, type StagingFigures } from '../../schedulers/scheduler.ts'
 import { progressNotes } from '../attempts/progress-notes.ts'
 import type { Step } from '../attempts/step.ts'
 import type { ServiceDeps } from '../service-deps.ts'
@@ -8,15 +9,19 @@ import { placeInDrive } from './staged-mounts.ts'
 import { storeFailure } from './store-failure.ts'
 
 /**
- * Makes the outputs of an ended attempt visible, and says how it ended then: a success whose outputs are not safe is none.
+ * Has what an ended attempt has written reach its place: live mounts flushed, outputs made visible. Says how it ended then:
+ * a success whose outputs are not safe is none.
  *
  * @throws SchedulerError `unavailable`: to be tried again
  */
 export async function keepOutputs(deps: ServiceDeps, step: Step, outcome: Outcome): Promise<Outcome> {
   const mounts = outputsAfter(step, outcome.result)
-  if (mounts.length === 0) return outcome
+  const flushes = outcome.result === 'succeeded' && step.claim.resolutions.some(writesBehind)
+  if (mounts.length === 0 && !flushes) return outcome
   const note = progressNotes(deps, step.claim, ['finishing', 'canceling'])
   try {
+    if (flushes)
+      await flush(step, (figures) => note({ reason: 'flushing', detail: `${figures.files} files, ${figures.bytes} bytes wait`, figures }))
     await collectOutputs(deps, step, mounts, {
       round: 'end',
       progress: (reason, figures) => note({ reason, detail: `${figures.files} files, ${figures.bytes} bytes`, figures }),
@@ -27,6 +32,12 @@ export async function keepOutputs(deps: ServiceDeps, step: Step, outcome: Outcom
   }
 }
 
+/** What is closed there is not yet where it belongs. */
+const writesBehind = ({ plan }: Resolution): boolean => plan.via === 'rclone_volume' && !plan.readOnly
+
+const flush = ({ claim, scheduler, signal }: Step, progress: (figures: StagingFigures) => void): Promise<void> =>
+  scheduler.flush({ attemptId: claim.attemptId, graceSeconds: claim.spec.graceSeconds }, { signal, progress })
+
 /** What is to be told of outputs that are lost for good. @throws what may be better next time */
 function lossOf(error: unknown): string {
   if (error instanceof OutputError) {
@@ -36,6 +47,7 @@ function lossOf(error: unknown): string {
     }
     throw failure
   }
+  if (error instanceof SchedulerError && error.kind === 'rejected') return error.message
   if (error instanceof SchedulerError && error.kind !== 'unavailable') return `the outputs are gone: ${error.message}`
   throw error
 }

@@ -40,6 +40,7 @@ export const capabilities = (fields: Partial<Capabilities> = {}): Capabilities =
   maxMounts: 32,
   csiDrivers: [],
   hostMounts: [],
+  rcloneRemotes: [],
   bindRoots: [
     { root: '/srv', readOnly: false },
     { root: '/srv/fixed', readOnly: true },

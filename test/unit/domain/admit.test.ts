@@ -177,6 +177,7 @@ describe('admission of any job on any scheduler', () => {
     maxMounts: fc.constantFrom(1, 32),
     csiDrivers: fc.constant([]),
     hostMounts: fc.constant([]),
+    rcloneRemotes: fc.constantFrom([], [{ source: 's3://', endpoint: null, remote: 'berth' }]),
     bindRoots: fc.subarray([...capabilities().bindRoots]),
     devices: fc.subarray(['/dev/fuse', '/dev/sda']),
     image: fc.constantFrom('required', 'unsupported'),

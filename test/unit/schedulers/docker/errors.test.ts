@@ -48,6 +48,7 @@ describe('a daemon that is not there', () => {
     registries: {},
     driveRoot: null,
     apiUrl: null,
+    rclone: null,
     maxMounts: 32,
     maxStageBytes: null,
     stageCacheBytes: 1e9,
