@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events'
-import { CopyObjectCommand, DeleteObjectsCommand } from '@aws-sdk/client-s3'
+import { DeleteObjectsCommand } from '@aws-sdk/client-s3'
 import { inLanes } from '../../in-lanes.ts'
 import { RESERVED } from '../../domain/drives/object-key.ts'
 import { StoreError, type ObjectBatch, type ObjectInfo } from '../object-store.ts'
+import { copyObject } from './s3-copy.ts'
 import { toStoreError } from './s3-errors.ts'
 import { listKeys } from './s3-list.ts'
 import { headObject, putObject, type S3Place } from './s3-objects.ts'
@@ -26,12 +27,16 @@ export function s3Batch(place: S3Place, id: string): ObjectBatch {
     },
     async commit({ onConflict, signal }) {
       setMaxListeners(0, signal)
-      const keys = await keysOf(signal)
-      await inLanes(AT_ONCE, keys, async (key) => {
-        if (onConflict === 'keep' && (await headObject(place, key, signal)) !== null) return
-        await copy({ from: own, to: place }, key, signal)
+      const objects = await everyKey(own, signal)
+      await inLanes(AT_ONCE, objects, async (object) => {
+        if (onConflict === 'keep' && (await headObject(place, object.key, signal)) !== null) return
+        await copyObject({ from: own, to: place }, object, signal)
       })
-      await deleteAll(own, keys, signal)
+      await deleteAll(
+        own,
+        objects.map(({ key }) => key),
+        signal,
+      )
     },
     async abandon(signal) {
       await deleteAll(own, await keysOf(signal), signal)
@@ -58,16 +63,6 @@ async function refuseObstacles(place: S3Place, keys: readonly string[], signal: 
   if (inTheWay.length === 0) return
   const more = inTheWay.length > MOST_NAMED ? ` and ${inTheWay.length - MOST_NAMED} more` : ''
   throw new StoreError('precondition_failed', `already there: ${inTheWay.slice(0, MOST_NAMED).join(', ')}${more}`)
-}
-
-/** A copy of what is gone is none. */
-async function copy({ from, to }: { from: S3Place; to: S3Place }, key: string, signal: AbortSignal): Promise<void> {
-  const source = `${from.bucket}/${from.prefix}${key}`.split('/').map(encodeURIComponent).join('/')
-  const command = new CopyObjectCommand({ Bucket: to.bucket, Key: `${to.prefix}${key}`, CopySource: source })
-  await to.client.send(command, { abortSignal: signal }).catch((error: unknown) => {
-    const failure = toStoreError(error)
-    if (failure.kind !== 'not_found') throw failure
-  })
 }
 
 export async function deleteAll({ client, bucket, prefix }: S3Place, keys: readonly string[], signal: AbortSignal): Promise<void> {

@@ -1,6 +1,9 @@
+import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DriveSnapshot } from '../../../src/domain/drives/drive.ts'
+import { createS3Client } from '../../../src/stores/s3/s3-client.ts'
+import { copyObject } from '../../../src/stores/s3/s3-copy.ts'
 import { createStores } from '../../../src/stores/open-stores.ts'
 import type { StoreCredentials } from '../../../src/stores/stores.ts'
 import type { ObjectStore } from '../../../src/stores/object-store.ts'
@@ -9,7 +12,7 @@ import { startProxy, type Proxy } from '../../support/proxy.ts'
 import { requireS3Server } from '../../support/requirements.ts'
 import { startTestS3, type TestS3 } from '../../support/s3-server.ts'
 import { objectStoreContract } from './object-store-contract.ts'
-import { everyKey, get, NEVER, put } from './store-under-test.ts'
+import { everyKey, get, NEVER, put, sha256 } from './store-under-test.ts'
 
 const need = requireS3Server()
 
@@ -104,6 +107,17 @@ describe.skipIf(need.missing)('a bucket', () => {
     } finally {
       await proxy.close()
     }
+  })
+
+  it('copies what is too large for one request part by part, with its type and digest', async () => {
+    const bytes = randomBytes(12 * 1024 * 1024 + 5)
+    await put(open(), 'from/large', bytes, { contentType: 'application/x-large', sha256: sha256(bytes) })
+    const client = createS3Client({ endpoint: server.endpoint, region: 'us-east-1', pathStyle: true }, keysOf(server))
+    const place = (prefix: string) => ({ client, bucket: 'bucket', prefix })
+    const sizes = { wholeBytes: 1024 * 1024, partBytes: 5 * 1024 * 1024 }
+    await copyObject({ from: place('from/'), to: place('to/') }, { key: 'large', size: bytes.byteLength }, NEVER, sizes)
+    expect((await get(open(), 'to/large')).equals(bytes)).toBe(true)
+    expect(await open().head('to/large', NEVER)).toMatchObject({ contentType: 'application/x-large', sha256: sha256(bytes) })
   })
 
   describe('behind a bad network', () => {
