@@ -18,6 +18,9 @@ const withComponents = createJsonSchemaTransformObject({ zodToJsonConfig: config
 const TAGS = [
   { name: 'jobs', description: 'Submit jobs, and see what becomes of them.' },
   { name: 'job-definitions', description: 'Named, versioned bodies of jobs.' },
+  { name: 'drives', description: 'Storage that jobs mount by name.' },
+  { name: 'objects', description: 'What lies on drives. A job with a mount of mode `api` may use these with its own token.' },
+  { name: 'secrets', description: 'Credentials of drives; nobody is shown them again.' },
   { name: 'schedulers', description: 'Places that run jobs.' },
   { name: 'operation', description: 'For those who run Berth.' },
 ]
@@ -60,8 +63,16 @@ async function documentRoutes(app: FastifyInstance): Promise<void> {
     route.schema = { ...route.schema, hide: true }
   })
   app.get('/openapi.json', () => app.swagger())
-  await app.register(swaggerUi, { routePrefix: '/docs', uiConfig: { persistAuthorization: true, tryItOutEnabled: true } })
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    uiConfig: { persistAuthorization: true, tryItOutEnabled: true },
+    theme: { title: 'Berth' },
+    logo: { type: 'image/svg+xml', content: LOGO, href: '/docs' },
+  })
 }
+
+const LOGO = `<svg xmlns="http://www.w3.org/2000/svg" width="120" height="40"><text x="0" y="29" fill="#fff"
+  font-family="sans-serif" font-size="28" font-weight="700">Berth</text></svg>`
 
 /** Headers of answers, which the transformation of the schemas leaves out. */
 function headersOf(from: unknown, to: unknown): { response?: unknown } {
