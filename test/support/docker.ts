@@ -17,15 +17,9 @@ export interface DockerUnderTest extends SchedulerUnderTest {
   readonly containers: () => Promise<readonly { readonly Id: string; readonly Names: readonly string[]; readonly State: string }[]>
 }
 
-/** A Docker scheduler of an installation of its own. @param host of `requireDocker()` */
-export function createDockerUnderTest(host: string, options: Partial<DockerSchedulerOptions> = {}): DockerUnderTest {
-  const engine = new Engine(host)
-  const installation = `t${randomBytes(4).toString('hex')}`
-  const filters = labelFilter({ installation })
-  const volumes: string[] = []
-  const scheduler = createDockerScheduler({
-    installation,
-    host,
+/** A Docker scheduler that allows nothing but what is said. */
+export const dockerScheduler = (options: Pick<DockerSchedulerOptions, 'installation' | 'host'> & Partial<DockerSchedulerOptions>) =>
+  createDockerScheduler({
     bindRoots: [],
     devices: [],
     registries: {},
@@ -37,6 +31,14 @@ export function createDockerUnderTest(host: string, options: Partial<DockerSched
     stageCacheBytes: 1e9,
     ...options,
   })
+
+/** A Docker scheduler of an installation of its own. @param host of `requireDocker()` */
+export function createDockerUnderTest(host: string, options: Partial<DockerSchedulerOptions> = {}): DockerUnderTest {
+  const engine = new Engine(host)
+  const installation = `t${randomBytes(4).toString('hex')}`
+  const filters = labelFilter({ installation })
+  const volumes: string[] = []
+  const scheduler = dockerScheduler({ installation, host, ...options })
   const containers: DockerUnderTest['containers'] = () =>
     engine.call({ method: 'GET', path: '/containers/json', query: { all: true, filters }, signal })
   const networks = (): Promise<{ Id: string }[]> => engine.call({ method: 'GET', path: '/networks', query: { filters }, signal })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { labelsBody } from '../labels-body.ts'
 import { nameText } from '../names-on-the-wire.ts'
+import { COMPONENT_NAMES } from './component-names.ts'
 import { CredentialsBody, DRIVE_FIELDS } from './drive-fields.ts'
 import { DRIVE_ACCESS, type DriveKind } from './drive.ts'
 
@@ -12,39 +13,22 @@ const access = z.enum(DRIVE_ACCESS).optional().meta({
 const labels = labelsBody().optional()
 const name = nameText().meta({ description: 'Name of the drive, unique in the project.', examples: ['datasets'] })
 
-const COMPONENTS: Readonly<Record<DriveKind, string>> = {
-  managed: 'Managed',
-  s3: 'S3',
-  gcs: 'Gcs',
-  azure_blob: 'AzureBlob',
-  nfs: 'Nfs',
-  efs: 'Efs',
-  s3files: 'S3Files',
-  fsx_lustre: 'FsxLustre',
-  volume: 'Volume',
-  pvc: 'Pvc',
-  docker_volume: 'DockerVolume',
-  host_path: 'HostPath',
-  http: 'Http',
-  scratch: 'Scratch',
-}
-
 type Fields<K extends DriveKind> = (typeof DRIVE_FIELDS)[K]
 
 const newDrive = <K extends DriveKind>(kind: K) =>
   z
     .strictObject({ name, kind: z.literal(kind), ...(DRIVE_FIELDS[kind] as Fields<K>), access, labels })
-    .meta({ id: `New${COMPONENTS[kind]}Drive`, description: `A new drive of kind \`${kind}\`.` })
+    .meta({ id: `New${COMPONENT_NAMES[kind]}Drive`, description: `A new drive of kind \`${kind}\`.` })
 
 const drive = <K extends DriveKind>(kind: K) =>
   z
     .strictObject({ kind: z.literal(kind), ...(DRIVE_FIELDS[kind] as Fields<K>), access, labels })
-    .meta({ id: `${COMPONENTS[kind]}DriveChange`, description: `A drive of kind \`${kind}\` as it is to be.` })
+    .meta({ id: `${COMPONENT_NAMES[kind]}DriveChange`, description: `A drive of kind \`${kind}\` as it is to be.` })
 
 const source = <K extends DriveKind>(kind: K) =>
   z
     .strictObject({ kind: z.literal(kind), ...(DRIVE_FIELDS[kind] as Fields<K>) })
-    .meta({ id: `${COMPONENTS[kind]}SourceBody`, description: `Storage of kind \`${kind}\` that is not registered.` })
+    .meta({ id: `${COMPONENT_NAMES[kind]}SourceBody`, description: `Storage of kind \`${kind}\` that is not registered.` })
 
 /** A drive with its source in fields, told apart by `kind`. */
 export const NewDriveBody = z

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { COMPONENT_NAMES } from '../../domain/drives/component-names.ts'
 import type { DriveKind, DriveSource } from '../../domain/drives/drive.ts'
 
 const text = z.string()
@@ -35,30 +36,13 @@ const FIELDS: Readonly<Record<DriveKind, z.ZodRawShape>> = {
   scratch: { medium: z.enum(['disk', 'memory']), sizeMiB: z.int().nullable() },
 }
 
-const NAMES: Readonly<Record<DriveKind, string>> = {
-  managed: 'Managed',
-  s3: 'S3',
-  gcs: 'Gcs',
-  azure_blob: 'AzureBlob',
-  nfs: 'Nfs',
-  efs: 'Efs',
-  s3files: 'S3Files',
-  fsx_lustre: 'FsxLustre',
-  volume: 'Volume',
-  pvc: 'Pvc',
-  docker_volume: 'DockerVolume',
-  host_path: 'HostPath',
-  http: 'Http',
-  scratch: 'Scratch',
-}
-
 const sourceOf = (kind: DriveKind) => z.object({ kind: z.literal(kind), ...FIELDS[kind] })
 
 export type SourceSchema = ReturnType<typeof sourceOf>
 
 /** Name for components, and schema, of each kind of source. */
 export const driveSources: readonly (readonly [string, SourceSchema])[] = (Object.keys(FIELDS) as DriveKind[]).map((kind) => [
-  NAMES[kind],
+  COMPONENT_NAMES[kind],
   sourceOf(kind),
 ])
 

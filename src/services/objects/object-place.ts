@@ -60,7 +60,7 @@ async function components(store: ObjectStore, signal: AbortSignal): Promise<read
 }
 
 /** Who made an object; null where that is not told. */
-export const componentOf = (drive: Drive, key: string): string | null => (isByComponent(drive) ? (key.split('/')[0] ?? null) : null)
+const componentOf = (drive: Drive, key: string): string | null => (isByComponent(drive) ? (key.split('/')[0] ?? null) : null)
 
 /** An object as the API shows it. */
 export interface ObjectView {

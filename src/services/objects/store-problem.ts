@@ -2,7 +2,7 @@ import { Problem, type ProblemCode } from '../../domain/problem.ts'
 import { StoreError, type StoreErrorKind } from '../../stores/object-store.ts'
 
 /** What a client is told of a store that failed; any other error as it is. */
-export function storeProblem(error: unknown): unknown {
+function storeProblem(error: unknown): unknown {
   if (!(error instanceof StoreError)) return error
   const code = CODES[error.kind]
   return new Problem(code, error.message, { cause: error, ...(code === 'unavailable' && { retryAfterSeconds: 1 }) })

@@ -1,10 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import type { AttemptSpec } from '../../../../src/domain/attempt.ts'
-import { createDockerScheduler } from '../../../../src/schedulers/docker/docker-scheduler.ts'
 import { statusOf } from '../../../../src/schedulers/docker/engine.ts'
 import { renderAttempt } from '../../../../src/schedulers/docker/render.ts'
 import { BenchOfJobs, handleOf, patience, volumeAt } from '../../../contract/bench-of-jobs.ts'
-import { createDockerUnderTest } from '../../../support/docker.ts'
+import { createDockerUnderTest, dockerScheduler } from '../../../support/docker.ts'
 import { requireDocker } from '../../../support/requirements.ts'
 
 const daemon = requireDocker()
@@ -85,20 +84,7 @@ describe.skipIf(daemon.missing)('the rename fence', () => {
   })
 
   test('starts a job once when two claims of two workers race', { timeout: 60_000 }, async () => {
-    const { installation } = tested
-    const other = createDockerScheduler({
-      installation,
-      host: daemon.host,
-      bindRoots: [],
-      devices: [],
-      registries: {},
-      driveRoot: null,
-      apiUrl: null,
-      rclone: null,
-      maxMounts: 32,
-      maxStageBytes: null,
-      stageCacheBytes: 1e9,
-    })
+    const other = dockerScheduler({ installation: tested.installation, host: daemon.host })
     for (let round = 0; round < 6; round++) {
       const volume = tested.newVolume()
       const spec = noting(volume)
@@ -113,20 +99,7 @@ describe.skipIf(daemon.missing)('the rename fence', () => {
   })
 
   test('makes one network when two submits race', async () => {
-    const { installation } = tested
-    const other = createDockerScheduler({
-      installation,
-      host: daemon.host,
-      bindRoots: [],
-      devices: [],
-      registries: {},
-      driveRoot: null,
-      apiUrl: null,
-      rclone: null,
-      maxMounts: 32,
-      maxStageBytes: null,
-      stageCacheBytes: 1e9,
-    })
+    const other = dockerScheduler({ installation: tested.installation, host: daemon.host })
     for (let round = 0; round < 4; round++) {
       const before = await tested.leftovers()
       const spec = jobs.shell('true', { replicas: 2 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Engine, EngineError } from '../../../../src/schedulers/docker/engine.ts'
 import { assertClaimed, toSchedulerError } from '../../../../src/schedulers/docker/errors.ts'
-import { createDockerScheduler } from '../../../../src/schedulers/docker/docker-scheduler.ts'
+import { dockerScheduler } from '../../../support/docker.ts'
 import { SchedulerError } from '../../../../src/schedulers/scheduler.ts'
 
 const answer = (statusCode: number): EngineError => new EngineError('no such image: 404 conflict', { statusCode, code: null })
@@ -40,19 +40,7 @@ describe('an error of the daemon', () => {
 
 describe('a daemon that is not there', () => {
   const host = 'unix:///tmp/no/such/docker.sock'
-  const scheduler = createDockerScheduler({
-    installation: 'i',
-    host,
-    bindRoots: [],
-    devices: [],
-    registries: {},
-    driveRoot: null,
-    apiUrl: null,
-    rclone: null,
-    maxMounts: 32,
-    maxStageBytes: null,
-    stageCacheBytes: 1e9,
-  })
+  const scheduler = dockerScheduler({ installation: 'i', host })
   const handle = { attemptId: 'att_x', graceSeconds: 1 }
   const { signal } = new AbortController()
   const unavailable = { kind: 'unavailable', message: expect.stringMatching(/start Docker/) as string }
