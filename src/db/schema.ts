@@ -118,6 +118,10 @@ export type drive_event = {
     data: unknown;
     at: Generated<Timestamp>;
 };
+export type drive_removal = {
+    id: string;
+    created_at: Generated<Timestamp>;
+};
 export type idempotency_key = {
     project_id: string;
     route: string;
@@ -251,6 +255,7 @@ export type DB = {
     drive_check: drive_check;
     drive_commit: drive_commit;
     drive_event: drive_event;
+    drive_removal: drive_removal;
     idempotency_key: idempotency_key;
     job: job;
     job_definition: job_definition;

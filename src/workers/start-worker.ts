@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DoorbellQueue } from '../queue/doorbell-queue.ts'
+import { sweepRemovedDrives } from '../services/drives/delete-drive.ts'
 import { runChecks } from '../services/drives/run-checks.ts'
 import { driveAttempt } from '../services/attempts/drive-attempt.ts'
 import { ringDue } from '../services/attempts/ring-due.ts'
@@ -31,6 +32,7 @@ export function startWorker(deps: WorkerDeps, queue: DoorbellQueue): RunningWork
     ringDue(deps, queue.ring.bind(queue), signal),
     every(deps, SWEEP_MS, signal, () => sweepOverdue(deps)),
     every(deps, TIDY_MS, signal, () => sweepOld(deps)),
+    every(deps, TIDY_MS, signal, () => sweepRemovedDrives(deps)),
     ...[...deps.schedulers].map(([name, scheduler]) => watchScheduler(deps, { name, scheduler, settle: drive }, signal)),
   ]
   deps.log.info({ worker: deps.workerId, schedulers: [...deps.schedulers.keys()] }, 'this worker takes on work')

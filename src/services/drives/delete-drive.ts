@@ -27,16 +27,31 @@ export async function deleteDrive(deps: ServiceDeps, project: string, { from, wi
   if (from.kind === 'managed' && !withObjects && (await holdsObjects(deps, from))) {
     throw new Problem('drive_not_empty', `The drive \`${from.name}\` holds objects. Say objects=delete to delete them with it.`)
   }
-  const { numDeletedRows } = await deps.db
-    .deleteFrom('drive')
-    .where('id', '=', from.id)
-    .where('version', '=', from.version)
-    .executeTakeFirst()
-  if (numDeletedRows === 0n) throw new Problem('precondition_failed', `The drive \`${from.name}\` has changed since you read it.`)
-  await deps.db.deleteFrom('drive_commit').where('drive_id', '=', from.id).execute()
-  await deps.db.deleteFrom('drive_event').where('drive_id', '=', from.id).execute()
-  if (from.kind === 'managed') await deps.stores.forget(from.id)
+  const { rowCount } = await deps.pool.query(DELETE, [from.id, from.version])
+  if (rowCount === 0) throw new Problem('precondition_failed', `The drive \`${from.name}\` has changed since you read it.`)
+  if (from.kind === 'managed') await forgetDrive(deps, from.id)
 }
+
+/** Deletes the bytes of managed drives that somebody has not come to the end of. */
+export async function sweepRemovedDrives(deps: ServiceDeps): Promise<void> {
+  const { rows } = await deps.pool.query<{ id: string }>(LEFT)
+  for (const { id } of rows) await forgetDrive(deps, id)
+}
+
+async function forgetDrive(deps: ServiceDeps, driveId: string): Promise<void> {
+  await deps.stores.forget(driveId)
+  await deps.pool.query('DELETE FROM drive_removal WHERE id = $1', [driveId])
+}
+
+const LEFT = `SELECT id FROM drive_removal WHERE created_at < now() - interval '1 minute' LIMIT 10`
+
+/** With all that is told of it; what its bytes are to be deleted by is noted in the same. */
+const DELETE = `
+WITH gone AS (DELETE FROM drive WHERE id = $1 AND version = $2 RETURNING id, kind),
+commits AS (DELETE FROM drive_commit USING gone WHERE drive_id = gone.id),
+events AS (DELETE FROM drive_event USING gone WHERE drive_id = gone.id),
+noted AS (INSERT INTO drive_removal (id) SELECT id FROM gone WHERE kind = 'managed')
+SELECT id FROM gone`
 
 /** The store is asked and not the counters: jobs may have written behind them. */
 async function holdsObjects(deps: ServiceDeps, drive: DriveView): Promise<boolean> {
