@@ -5,6 +5,7 @@ export const FAILURE_REASONS = {
   timed_out: { usesAttempt: true, retried: false, meaning: 'the run took longer than timeoutSeconds' },
   image_pull_failed: { usesAttempt: true, retried: true, meaning: 'an image could not be found or fetched' },
   mount_failed: { usesAttempt: true, retried: true, meaning: 'a mount could not be made' },
+  mount_lost: { usesAttempt: false, retried: true, meaning: 'a mount was lost while the job ran, and perhaps what it wrote' },
   preempted: { usesAttempt: false, retried: true, meaning: 'the scheduler took the place away' },
   lost: { usesAttempt: false, retried: true, meaning: 'the native object is gone, or was cut off, and left no outcome' },
   rejected: { usesAttempt: true, retried: false, meaning: 'the scheduler refused the request' },

@@ -51,7 +51,7 @@ export interface Scheduler<Native = unknown> {
   /**
    * Proves that what ended replicas have written into live mounts is where it belongs. Asked before a success is told, and
    * only for attempts with such a mount that writes behind.
-   * @throws SchedulerError `rejected` with `mount_failed` when it is lost, or nobody can tell
+   * @throws SchedulerError `rejected` with `mount_lost` when it is lost, or nobody can tell
    */
   flush(handle: AttemptHandle, context: FlushContext): Promise<void>
 

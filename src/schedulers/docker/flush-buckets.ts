@@ -22,7 +22,7 @@ interface EndedAttempt {
  * Waits until all that an attempt's ended containers have written is in its buckets: the plugin uploads only after files
  * are closed, and says nothing to the daemon of what fails.
  *
- * @throws SchedulerError `rejected` with `mount_failed` when that cannot be proved; `unavailable`
+ * @throws SchedulerError `rejected` with `mount_lost` when that cannot be proved; `unavailable`
  */
 export async function flushBuckets(attempt: EndedAttempt, rclone: RclonePlugin, context: FlushContext): Promise<void> {
   const { remotes, startedAt } = await writtenBuckets(attempt, rclone, context.signal)
@@ -109,4 +109,4 @@ function isOf(fs: string, remote: string): boolean {
   return fs.replace(/^([^:{]+)\{[^}]*\}:/, '$1:').replace(/\[\d+\]$/, '') === remote
 }
 
-const lost = (message: string): SchedulerError => new SchedulerError('rejected', message, { failure: 'mount_failed' })
+const lost = (message: string): SchedulerError => new SchedulerError('rejected', message, { failure: 'mount_lost' })

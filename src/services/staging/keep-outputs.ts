@@ -1,4 +1,5 @@
 import type { Outcome } from '../../domain/decide-outcome.ts'
+import type { FailureReason } from '../../domain/failure-reason.ts'
 import type { Resolution } from '../../domain/mount-plan.ts'
 import { SchedulerError, type StagingFigures } from '../../schedulers/scheduler.ts'
 import { progressNotes } from '../attempts/progress-notes.ts'
@@ -38,22 +39,30 @@ const writesBehind = ({ plan }: Resolution): boolean => plan.via === 'rclone_vol
 const flush = ({ claim, scheduler, signal }: Step, progress: (figures: StagingFigures) => void): Promise<void> =>
   scheduler.flush({ attemptId: claim.attemptId, graceSeconds: claim.spec.graceSeconds }, { signal, progress })
 
+interface Loss {
+  readonly reason: FailureReason
+  readonly detail: string
+}
+
 /** What is to be told of outputs that are lost for good. @throws what may be better next time */
-function lossOf(error: unknown): string {
+function lossOf(error: unknown): Loss {
   if (error instanceof OutputError) {
     const failure = storeFailure(error.cause, placeInDrive(error.mount))
     if (failure instanceof SchedulerError && failure.kind === 'rejected') {
-      return `${failure.message}; its files are kept, unseen, as batch ${error.batchId} of the drive`
+      const detail = `${failure.message}; its files are kept, unseen, as batch ${error.batchId} of the drive`
+      return { reason: 'mount_failed', detail }
     }
     throw failure
   }
-  if (error instanceof SchedulerError && error.kind === 'rejected') return error.message
-  if (error instanceof SchedulerError && error.kind !== 'unavailable') return `the outputs are gone: ${error.message}`
+  if (error instanceof SchedulerError && error.kind === 'rejected') return { reason: error.failure, detail: error.message }
+  if (error instanceof SchedulerError && error.kind !== 'unavailable') {
+    return { reason: 'mount_failed', detail: `the outputs are gone: ${error.message}` }
+  }
   throw error
 }
 
 /** A failure keeps its own reason, and a cancel stays one. */
-const withoutOutputs = ({ result, reason, detail }: Outcome, loss: string): Outcome =>
+const withoutOutputs = ({ result, reason, detail }: Outcome, loss: Loss): Outcome =>
   result === 'succeeded'
-    ? { result: 'failed', reason: 'mount_failed', detail: loss }
-    : { result, reason, detail: detail === null ? loss : `${detail}; ${loss}` }
+    ? { result: 'failed', ...loss }
+    : { result, reason, detail: detail === null ? loss.detail : `${detail}; ${loss.detail}` }
