@@ -2,7 +2,7 @@ import type { SubmitContext } from '../scheduler.ts'
 import type { DockerRequest } from './docker-request.ts'
 import type { Engine } from './engine.ts'
 import type { Registries } from './pull-image.ts'
-import type { RclonePlugin } from './rclone-plugin.ts'
+import type { RclonePlugin } from './rclone/rclone-plugin.ts'
 
 /** One submit, as its steps see it. */
 export interface Submission {

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { extract, type Header } from 'tar-stream'
-import { SchedulerError, type CollectedFile, type MountPlace } from '../scheduler.ts'
-import { statusOf, type Engine } from './engine.ts'
-import { byStanding, findContainers, isReplica } from './find-containers.ts'
+import { SchedulerError, type CollectedFile, type MountPlace } from '../../scheduler.ts'
+import { statusOf, type Engine } from '../engine.ts'
+import { byStanding, findContainers, isReplica } from '../find-containers.ts'
 
 export interface CollectSource {
   readonly engine: Engine

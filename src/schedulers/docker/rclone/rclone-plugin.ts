@@ -1,5 +1,5 @@
-import { SchedulerError } from '../scheduler.ts'
-import type { DockerMount } from './docker-request.ts'
+import { SchedulerError } from '../../scheduler.ts'
+import type { DockerMount } from '../docker-request.ts'
 import { RcloneError, type RcloneControl } from './rclone-control.ts'
 
 /** A volume plugin of the daemon that mounts buckets. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type { StagedTree } from '../scheduler.ts'
-import { statusOf } from './engine.ts'
-import type { Submission } from './submission.ts'
+import type { StagedTree } from '../../scheduler.ts'
+import { statusOf } from '../engine.ts'
+import type { Submission } from '../submission.ts'
 
 /** Labels: the installation on every mark and every copy; of a mark also which copy it stands for, and its bytes. */
 const MARK = 'berth.cache.mark'

@@ -1,7 +1,7 @@
-import { SchedulerError } from '../scheduler.ts'
+import { SchedulerError } from '../../scheduler.ts'
 import { RcloneError } from './rclone-control.ts'
 import { bucketMounts, told, type RclonePlugin } from './rclone-plugin.ts'
-import type { Submission } from './submission.ts'
+import type { Submission } from '../submission.ts'
 
 /**
  * Proves that the plugin can do in each bucket what the job is going to do there: list, and write where it may.

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { pack, type Pack } from 'tar-stream'
-import type { StagedFile, StagedTree } from '../scheduler.ts'
+import type { StagedFile, StagedTree } from '../../scheduler.ts'
 
 /** Bodies that are opened before their turn, so that the daemon never waits for the first byte of a small file. */
 const OPEN_AHEAD = 16

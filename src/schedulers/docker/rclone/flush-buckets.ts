@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SchedulerError, type FlushContext } from '../scheduler.ts'
-import type { DockerMount } from './docker-request.ts'
-import type { Engine } from './engine.ts'
-import { findContainers } from './find-containers.ts'
+import { SchedulerError, type FlushContext } from '../../scheduler.ts'
+import type { DockerMount } from '../docker-request.ts'
+import type { Engine } from '../engine.ts'
+import { findContainers } from '../find-containers.ts'
 import { RcloneError, type RcloneControl } from './rclone-control.ts'
 import { bucketMounts, told, type RclonePlugin } from './rclone-plugin.ts'
 
