@@ -1,26 +1,35 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Installation } from '../support/installation.ts'
+import { startDockerWithPlugins, type DockerWithPlugins } from '../support/private-docker.ts'
 import { startProxy, type Proxy } from '../support/proxy.ts'
 import { startTestPlugin, type TestPlugin } from '../support/rclone-plugin.ts'
-import { requireDocker, requireRclone, requireS3Server } from '../support/requirements.ts'
+import { requireProgram, requireRclone, requireRoot, requireS3Server } from '../support/requirements.ts'
 import { startTestS3, type TestS3 } from '../support/s3-server.ts'
 
-const need = { docker: requireDocker(), rclone: requireRclone(), s3: requireS3Server() }
+const need = { dockerd: requireProgram('dockerd'), root: requireRoot(), rclone: requireRclone(), s3: requireS3Server() }
+const isMissing = Object.values(need).some(({ missing }) => missing)
 
-describe.skipIf(need.docker.missing || need.rclone.missing || need.s3.missing)('a bucket that is mounted by rclone', () => {
+describe.skipIf(isMissing)('a bucket that is mounted by rclone', () => {
   let berth: Installation
+  /** Its own: a daemon that has seen a plugin die asks it for 15 s each time that it looks for a volume. */
+  let docker: DockerWithPlugins
   let server: TestS3
   let proxy: Proxy
   let plugin: TestPlugin
   beforeAll(async () => {
+    docker = await startDockerWithPlugins()
     server = await startTestS3(need.s3.program)
     proxy = await startProxy({ host: '127.0.0.1', port: Number(new URL(server.endpoint).port) }, {})
-    plugin = await startTestPlugin(need.rclone.program, { ...server, endpoint: `http://127.0.0.1:${proxy.port}` })
+    plugin = await startTestPlugin({
+      program: need.rclone.program,
+      docker,
+      remote: { ...server, endpoint: `http://127.0.0.1:${proxy.port}` },
+    })
     const { endpoint } = server
     const remotes = ['bucket', 'nowhere'].map((bucket) => ({ source: `s3://${bucket}/`, endpoint, remote: 'berth' }))
     const rclone = { driver: plugin.driver, control: plugin.control, remotes }
-    berth = await Installation.create({ dockerHost: need.docker.host, docker: { rclone } })
+    berth = await Installation.create({ dockerHost: docker.host, docker: { rclone } })
     await berth.start()
     const { accessKeyId, secretAccessKey } = server
     const keys = { name: 'keys', value: { type: 's3_keys', accessKeyId, secretAccessKey } }
@@ -45,6 +54,7 @@ describe.skipIf(need.docker.missing || need.rclone.missing || need.s3.missing)('
       await plugin.stop()
       await proxy.close()
       await server.stop()
+      await docker.stop()
     }
   }, 120_000)
 

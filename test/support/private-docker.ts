@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -20,15 +20,34 @@ export interface PrivateDocker {
   stop(): Promise<void>
 }
 
-export async function startPrivateDocker(): Promise<PrivateDocker> {
+export const startPrivateDocker = async (): Promise<PrivateDocker> => startIn(await mkdtemp(join(tmpdir(), 'berth-dockerd-')))
+
+/** A daemon that takes volume plugins from a folder of its own, so that no other one meets them. */
+export interface DockerWithPlugins extends PrivateDocker {
+  readonly plugins: string
+  /** Its process, whose mount namespace a plugin must mount in. */
+  readonly pid: number
+}
+
+export async function startDockerWithPlugins(): Promise<DockerWithPlugins> {
   const dir = await mkdtemp(join(tmpdir(), 'berth-dockerd-'))
+  const plugins = join(dir, 'plugins')
+  await mkdir(plugins)
+  const docker = await startIn(dir)
+  return { ...docker, plugins, pid: Number(await readFile(join(dir, 'pid'), 'utf8')) }
+}
+
+async function startIn(dir: string): Promise<PrivateDocker> {
   const host = (await run(SCRIPT, ['start', dir])).stdout.trim()
   return {
     host,
     async kill(signal = 'SIGKILL') {
       const pid = Number(await readFile(join(dir, 'pid'), 'utf8'))
       process.kill(pid, signal)
-      await eventually(() => isAlive(pid), (alive) => !alive)
+      await eventually(
+        () => isAlive(pid),
+        (alive) => !alive,
+      )
       await sleep(100)
     },
     start: async () => void (await run(SCRIPT, ['restart', dir])),

@@ -1,14 +1,14 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
+import type { DockerWithPlugins } from './private-docker.ts'
 
-/** An rclone volume plugin of every Docker daemon of this machine, with one remote `berth`. */
+/** An rclone volume plugin of one Docker daemon, with one remote `berth`. */
 export interface TestPlugin {
   readonly driver: string
   /** Socket of its remote control. */
@@ -20,26 +20,28 @@ export interface TestPlugin {
   stop(): Promise<void>
 }
 
-const PLUGINS = '/run/docker/plugins'
+export interface TestPluginOptions {
+  /** Path of rclone: see `requireRclone`. */
+  readonly program: string
+  readonly docker: Pick<DockerWithPlugins, 'plugins' | 'pid'>
+  readonly remote: { readonly endpoint: string; readonly accessKeyId: string; readonly secretAccessKey: string }
+}
 
-/** @param program path of rclone: see `requireRclone` */
-export async function startTestPlugin(
-  program: string,
-  remote: { readonly endpoint: string; readonly accessKeyId: string; readonly secretAccessKey: string },
-): Promise<TestPlugin> {
+export async function startTestPlugin({ program, docker, remote }: TestPluginOptions): Promise<TestPlugin> {
   const folder = await mkdtemp(join(tmpdir(), 'berth-rclone-'))
   const driver = `berth-${randomBytes(4).toString('hex')}`
   const control = join(folder, 'control.sock')
-  const socket = join(PLUGINS, `${driver}.sock`)
+  const socket = join(docker.plugins, `${driver}.sock`)
   const [base, cache] = [join(folder, 'base'), join(folder, 'cache')]
-  await Promise.all([base, cache, PLUGINS].map((directory) => mkdir(directory, { recursive: true })))
+  await Promise.all([base, cache].map((directory) => mkdir(directory, { recursive: true })))
   let plugin: ChildProcess | null = null
 
   const start = async (): Promise<void> => {
     for (const left of [socket, control]) await rm(left, { force: true })
     const limits = ['--low-level-retries', '1', '--contimeout', '2s', '--timeout', '5s']
     const rc = ['--rc', '--rc-addr', `unix://${control}`, '--rc-no-auth']
-    plugin = spawn(program, ['serve', 'docker', '--socket-addr', socket, '--base-dir', base, '--cache-dir', cache, ...rc, ...limits], {
+    const serve = ['serve', 'docker', '--socket-addr', socket, '--base-dir', base, '--cache-dir', cache, ...rc, ...limits]
+    plugin = spawn('nsenter', ['--mount', '--target', String(docker.pid), program, ...serve], {
       stdio: 'ignore',
       env: {
         PATH: process.env['PATH'],
@@ -67,8 +69,6 @@ export async function startTestPlugin(
     start,
     async stop() {
       await kill()
-      for (const mount of await readdir(base)) await promisify(execFile)('umount', ['-l', join(base, mount)]).catch(() => undefined)
-      await rm(socket, { force: true })
       await rm(folder, { recursive: true, force: true })
     },
   }

@@ -183,6 +183,7 @@ describe('the file of schedulers', () => {
         devices: [],
         driveDirectories: true,
         ...STAGING,
+        rclone: null,
         registries: {},
       },
       { name: 'here', kind: 'local', isolation: 'auto', bindRoots: [{ root: '/srv', readOnly: true }], ...STAGING },
@@ -194,6 +195,18 @@ describe('the file of schedulers', () => {
     const registries = { 'localhost:5000': { username: 'u', passwordFile: 'token' }, 'r.example': { username: 'v', password: 'given' } }
     expect(read({ schedulers: { docker: { kind: 'docker', host: 'tcp://127.0.0.1:2375', registries } } })).toMatchObject([
       { registries: { 'localhost:5000': { username: 'u', password: 'from-a-file' }, 'r.example': { username: 'v', password: 'given' } } },
+    ])
+  })
+
+  it('names the remotes of an rclone plugin, each for a part of a bucket', () => {
+    const rclone = { driver: 'berth', control: '/run/rclone.sock', remotes: [{ source: 's3://lake/raw/', remote: 'lake' }] }
+    expect(read({ schedulers: { docker: { kind: 'docker', rclone } } })).toMatchObject([
+      { rclone: { driver: 'berth', control: '/run/rclone.sock', remotes: [{ source: 's3://lake/raw/', endpoint: null, remote: 'lake' }] } },
+    ])
+    const remotes = [{ source: 's3://lake/raw', remote: 'a:b' }]
+    expect(Object.keys(faults({ schedulers: { docker: { kind: 'docker', rclone: { ...rclone, remotes } } } }))).toEqual([
+      'BERTH_SCHEDULERS /schedulers/docker/rclone/remotes/0/source',
+      'BERTH_SCHEDULERS /schedulers/docker/rclone/remotes/0/remote',
     ])
   })
 
