@@ -6,7 +6,7 @@ import { findContainers } from '../find-containers.ts'
 import { RcloneError, type RcloneControl } from './rclone-control.ts'
 import { bucketMounts, told, type RclonePlugin } from './rclone-plugin.ts'
 
-/** How an ended container's writes may still be on their way is not told by anybody for this long. */
+/** The kernel hands the last files of an ended container to the plugin within this time. */
 const RELEASE_MS = 500
 const LOOK_MS = 300
 /** Without a file that arrives for so long, what is left is given up. */
@@ -26,7 +26,7 @@ interface EndedAttempt {
  */
 export async function flushBuckets(attempt: EndedAttempt, rclone: RclonePlugin, context: FlushContext): Promise<void> {
   const { remotes, startedAt } = await writtenBuckets(attempt, rclone, context.signal)
-  if (remotes.size === 0) return
+  if (remotes.size === 0) throw lost('endpoint_lost: the containers are gone that have written, and with them what they wrote to')
   await told('rclone', () => assertNotRestarted(rclone, startedAt, context.signal))
   for (const remote of remotes) await told(remote, () => flushBucket(rclone, remote, context))
   await told('rclone', () => assertNotRestarted(rclone, startedAt, context.signal))
