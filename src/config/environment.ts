@@ -94,7 +94,7 @@ export const Environment = z.object({
     defaultWords: 'none',
   }),
   BERTH_ALLOW_PRIVATE_URLS: z.enum(['true', 'false']).optional().meta({
-    description: 'Whether drives of kind `http` may lead to addresses of private networks and of this machine.',
+    description: 'Whether the URLs and endpoints of drives may lead to addresses of private networks and of this machine.',
     defaultWords: '`false`',
   }),
   BERTH_MAX_MOUNTS: z

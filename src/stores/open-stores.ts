@@ -1,15 +1,19 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { AddressPolicy } from '../outbound/address-policy.ts'
+import { createGuardedAgents, type GuardedAgents } from '../outbound/guarded-agents.ts'
 import type { DriveSnapshot } from '../domain/drives/drive.ts'
 import { openDirectory } from './directory/contained.ts'
 import { directoryStore } from './directory/directory-store.ts'
 import { driveFolders } from './directory/drive-folders.ts'
 import { httpStore } from './http/http-store.ts'
-import type { ObjectStore } from './object-store.ts'
+import { azureStore } from './azure/azure-store.ts'
+import { createContainerClient } from './azure/azure-client.ts'
+import { StoreError, type ObjectStore } from './object-store.ts'
 import { createS3Client, type S3Address } from './s3/s3-client.ts'
 import { deleteAll } from './s3/s3-batch.ts'
 import { s3Store } from './s3/s3-store.ts'
-import type { StoreCredentials, Stores } from './stores.ts'
+import type { AzureCredentials, S3Keys, StoreCredentials, Stores } from './stores.ts'
 
 /** Where managed drives are kept. */
 export type ManagedPlace =
@@ -18,17 +22,18 @@ export type ManagedPlace =
       readonly kind: 's3'
       readonly bucket: string
       readonly prefix: string
-      readonly credentials: StoreCredentials | 'ambient'
+      readonly credentials: S3Keys | 'ambient'
     })
 
 export interface StoresOptions {
   readonly managed: ManagedPlace
-  /** Whether `http` drives may lead to addresses of private networks. */
-  readonly allowPrivate: boolean
+  /** Where the URLs and endpoints of drives may lead. */
+  readonly addresses: AddressPolicy
 }
 
 /** Opens drives of every kind that is made of objects. */
-export function createStores({ managed, allowPrivate }: StoresOptions): Stores {
+export function createStores({ managed, addresses }: StoresOptions): Stores {
+  const agents = createGuardedAgents(addresses, { keepAlive: true, maxSockets: 50 })
   const ofManaged = managedOpener(managed)
   return {
     open(drive, credentials) {
@@ -37,9 +42,9 @@ export function createStores({ managed, allowPrivate }: StoresOptions): Stores {
         case 'managed':
           return drive.id === null ? null : ofManaged(drive.id)
         case 'http':
-          return httpStore(source.files, { allowPrivate })
+          return httpStore(source.files, agents)
         default:
-          return bucketStore(drive, credentials)
+          return bucketStore(drive, credentials, agents)
       }
     },
     async makeDirectory(driveId, subPath) {
@@ -62,16 +67,33 @@ function managedOpener(managed: ManagedPlace): (driveId: string) => ObjectStore 
 
 const GOOGLE = 'https://storage.googleapis.com'
 
-function bucketStore({ source }: DriveSnapshot, credentials: StoreCredentials | 'ambient' | null): ObjectStore | null {
+function bucketStore({ source }: DriveSnapshot, credentials: Credentials, agents: GuardedAgents): ObjectStore | null {
   if (source.kind === 's3') {
     const { endpoint, region, pathStyle, bucket, prefix } = source
-    return s3Store({ client: createS3Client({ endpoint, region: region ?? 'us-east-1', pathStyle }, credentials), bucket, prefix })
+    const address = { endpoint, region: region ?? 'us-east-1', pathStyle }
+    return s3Store({ client: createS3Client(address, s3Keys(credentials), agents), bucket, prefix })
   }
   if (source.kind === 'gcs') {
     const address = { endpoint: source.endpoint ?? GOOGLE, region: 'auto', pathStyle: true }
-    return s3Store({ client: createS3Client(address, credentials), bucket: source.bucket, prefix: source.prefix })
+    return s3Store({ client: createS3Client(address, s3Keys(credentials), agents), bucket: source.bucket, prefix: source.prefix })
+  }
+  if (source.kind === 'azure_blob') {
+    const keys = azureKeys(credentials)
+    return azureStore({ client: createContainerClient(source, keys, agents), prefix: source.prefix }, keys)
   }
   return null
+}
+
+type Credentials = StoreCredentials | 'ambient' | null
+
+function s3Keys(credentials: Credentials): S3Keys | 'ambient' | null {
+  if (credentials === null || credentials === 'ambient' || credentials.type === 's3_keys') return credentials
+  throw new StoreError('access_denied', `a secret of type ${credentials.type} does not open this kind of bucket: s3_keys does`)
+}
+
+function azureKeys(credentials: Credentials): AzureCredentials | null {
+  if (credentials === null || (credentials !== 'ambient' && credentials.type !== 's3_keys')) return credentials
+  throw new StoreError('access_denied', 'a container of Azure is opened by a secret of type azure_key or azure_sas, and nothing else')
 }
 
 async function emptyPrefix(store: ObjectStore, place: Extract<ManagedPlace, { kind: 's3' }>): Promise<void> {

@@ -10,6 +10,7 @@ import type { Scheduler } from '../../src/schedulers/scheduler.ts'
 import { LogFollowers } from '../../src/services/logs/log-followers.ts'
 import type { WorkerDeps } from '../../src/services/worker-deps.ts'
 import { createStores } from '../../src/stores/open-stores.ts'
+import { ANY_ADDRESS } from '../../src/outbound/address-policy.ts'
 import { startWorker } from '../../src/workers/start-worker.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 
@@ -38,7 +39,7 @@ export async function createTestBerth(
     pool: database.pool,
     db: createDb(database.pool),
     schedulers: new Map(Object.entries(schedulers)),
-    stores: createStores({ managed: { kind: 'directory', directory: drives }, allowPrivate: true }),
+    stores: createStores({ managed: { kind: 'directory', directory: drives }, addresses: ANY_ADDRESS }),
     keyRing: [{ id: 'test', key: Buffer.alloc(32, 7) }],
     ambientDrives: [],
     installation: 'testtest',

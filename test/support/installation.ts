@@ -85,6 +85,7 @@ export class Installation {
       BERTH_API_KEY: this.apiKey,
       BERTH_SCHEDULERS: join(this.dataDir, 'schedulers.json'),
       BERTH_SECRET_KEYS: SECRET_KEYS,
+      BERTH_ALLOW_PRIVATE_URLS: 'true',
       DATABASE_URL: databaseUrl(this.database.url),
       ...(redisUrl !== null && { REDIS_URL: redisUrl }),
       ...(at && { BERTH_HOST: at.host, BERTH_PORT: String(at.port), BERTH_PUBLIC_URL: `http://${at.host}:${at.port}/` }),
@@ -116,7 +117,11 @@ export class Installation {
 
   /** Waits until nothing is left of any job. @throws Error with what still is */
   async untilClean(seconds = 20): Promise<void> {
-    await eventually(() => this.leftovers(), (left) => Object.values(left).every((count) => count === 0), seconds)
+    await eventually(
+      () => this.leftovers(),
+      (left) => Object.values(left).every((count) => count === 0),
+      seconds,
+    )
   }
 
   /** Ends all processes, and removes whatever they have left. */

@@ -41,6 +41,18 @@ export function requireS3Server(): Requirement & { readonly program: string } {
   return { program, missing: isMissing(program === '', 'an S3 server', why) }
 }
 
+/** A second S3 server, MinIO: path of the program. */
+export function requireMinio(): Requirement & { readonly program: string } {
+  const program = process.env['BERTH_TEST_MINIO'] ?? ''
+  return { program, missing: isMissing(program === '', 'MinIO', 'minio is not built: script/test does it where there is Go') }
+}
+
+/** Microsoft's emulator of Azure Blob Storage: path of its script. */
+export function requireAzurite(): Requirement & { readonly program: string } {
+  const program = process.env['BERTH_TEST_AZURITE'] ?? ''
+  return { program, missing: isMissing(program === '', 'Azurite', 'it is not installed: script/test does it') }
+}
+
 /** rclone, and what it mounts with: path of the program. Needs root, as the daemon does. */
 export function requireRclone(): Requirement & { readonly program: string } {
   const program = process.env['BERTH_TEST_RCLONE'] ?? ''

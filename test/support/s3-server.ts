@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from './free-port.ts'
 
-/** A real S3 server (versitygw) over a folder of its own, with one bucket `bucket`. */
+/** A real S3 server over a folder of its own, with one bucket `bucket`. */
 export interface TestS3 {
   readonly endpoint: string
   readonly accessKeyId: string
@@ -17,18 +17,36 @@ export interface TestS3 {
 
 const KEYS = { accessKeyId: 'test-access', secretAccessKey: 'test-secret-word' }
 
-/** @param program path of versitygw: see `requireS3Server` */
-export async function startTestS3(program: string): Promise<TestS3> {
+/** versitygw. @param program its path: see `requireS3Server` */
+export const startTestS3 = (program: string): Promise<TestS3> => startServer(program, versitygw)
+
+/** MinIO, which is nearer to S3 in what keys may be. @param program its path: see `requireMinio` */
+export const startTestMinio = (program: string): Promise<TestS3> => startServer(program, minio)
+
+interface Command {
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+const versitygw = (address: string, data: string): Command => ({
+  args: ['--port', address, 'posix', data],
+  env: { ROOT_ACCESS_KEY: KEYS.accessKeyId, ROOT_SECRET_KEY: KEYS.secretAccessKey },
+})
+
+const minio = (address: string, data: string): Command => ({
+  args: ['server', '--quiet', '--address', address, '--console-address', '127.0.0.1:0', data],
+  env: { MINIO_ROOT_USER: KEYS.accessKeyId, MINIO_ROOT_PASSWORD: KEYS.secretAccessKey, MINIO_CI_CD: 'on', HOME: data },
+})
+
+async function startServer(program: string, command: (address: string, data: string) => Command): Promise<TestS3> {
   const folder = await mkdtemp(join(tmpdir(), 'berth-s3-'))
   await mkdir(join(folder, 'data', 'bucket'), { recursive: true })
   const port = await freePort()
-  const server = spawn(program, ['--port', `127.0.0.1:${port}`, 'posix', join(folder, 'data')], {
-    env: { PATH: process.env['PATH'], ROOT_ACCESS_KEY: KEYS.accessKeyId, ROOT_SECRET_KEY: KEYS.secretAccessKey },
-    stdio: 'ignore',
-  })
+  const { args, env } = command(`127.0.0.1:${port}`, join(folder, 'data'))
+  const server = spawn(program, args, { env: { PATH: process.env['PATH'], ...env }, stdio: 'ignore' })
   const endpoint = `http://127.0.0.1:${port}`
   for (let tries = 0; tries < 100 && server.exitCode === null; tries += 1) {
-    if (await fetch(endpoint).then(() => true, () => false)) break
+    if (await isReady(endpoint)) break
     await sleep(50)
   }
   return {
@@ -42,3 +60,10 @@ export async function startTestS3(program: string): Promise<TestS3> {
     },
   }
 }
+
+/** Refuses a stranger, and says no more that it is still starting. */
+const isReady = (endpoint: string): Promise<boolean> =>
+  fetch(`${endpoint}/bucket`).then(
+    ({ status }) => status < 500,
+    () => false,
+  )

@@ -14,7 +14,9 @@ export default async function startServices(): Promise<() => Promise<void>> {
   if (findProgram('redis-server') !== null) stops.push(await provide('BERTH_TEST_REDIS_URL', startTestRedis))
   await findDocker()
   process.env['BERTH_TEST_S3_SERVER'] ||= builtProgram('versitygw', '1.8.0')
+  process.env['BERTH_TEST_MINIO'] ||= builtProgram('minio', '0.0.0-20260212201848-7aac2a2c5b7c')
   process.env['BERTH_TEST_RCLONE'] ||= builtProgram('rclone', '1.76.0')
+  process.env['BERTH_TEST_AZURITE'] ||= builtProgram('azurite', '3.37.0', 'node_modules/azurite/dist/src/blob/main.js')
   process.env['BERTH_TEST_REGISTRY'] ??= findProgram('docker-registry') ?? ''
   return async () => {
     await Promise.all(stops.map((stop) => stop()))
@@ -22,9 +24,9 @@ export default async function startServices(): Promise<() => Promise<void>> {
 }
 
 /** Where script/test puts it; empty if it is not there. */
-function builtProgram(name: string, version: string): string {
+function builtProgram(name: string, version: string, file = name): string {
   const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache')
-  const program = join(cache, 'berth-test', `${name}-${version}`, name)
+  const program = join(cache, 'berth-test', `${name}-${version}`, file)
   return existsSync(program) ? program : ''
 }
 

@@ -7,18 +7,24 @@ import { nameText } from '../names-on-the-wire.ts'
 import { volumeNameFlaw } from '../volume-name.ts'
 import { objectKeyFlaw } from './object-key.ts'
 
+const NoCredentials = z.strictObject({ method: z.literal('none') }).meta({ id: 'NoCredentials', description: 'The bucket is public.' })
+
+const SecretCredentials = z
+  .strictObject({ method: z.literal('secret'), secret: nameText().meta({ description: 'Name of a secret: see `POST /v1/secrets`.' }) })
+  .meta({ id: 'SecretCredentials', description: 'Keys that were stored as a secret.' })
+
+const AmbientCredentials = z
+  .strictObject({ method: z.literal('ambient') })
+  .meta({ id: 'AmbientCredentials', description: "The worker's own, where the operator allows it for this drive." })
+
 /** How Berth gets at a bucket. */
 export const CredentialsBody = z
-  .discriminatedUnion('method', [
-    z.strictObject({ method: z.literal('none') }).meta({ id: 'NoCredentials', description: 'The bucket is public.' }),
-    z
-      .strictObject({ method: z.literal('secret'), secret: nameText().meta({ description: 'Name of a secret: see `POST /v1/secrets`.' }) })
-      .meta({ id: 'SecretCredentials', description: 'Keys that were stored as a secret.' }),
-    z
-      .strictObject({ method: z.literal('ambient') })
-      .meta({ id: 'AmbientCredentials', description: "The worker's own, where the operator allows it for this drive." }),
-  ])
+  .discriminatedUnion('method', [NoCredentials, SecretCredentials, AmbientCredentials])
   .meta({ id: 'CredentialsBody', description: 'How Berth gets at a bucket, told apart by `method`.' })
+
+const AzureCredentialsBody = z
+  .discriminatedUnion('method', [NoCredentials, SecretCredentials])
+  .meta({ id: 'AzureCredentialsBody', description: 'How Berth gets at a container of Azure: a secret of type `azure_key` or `azure_sas`.' })
 
 const text = (pattern: RegExp, words: string) => z.string().regex(pattern, words)
 
@@ -55,11 +61,14 @@ const rootDirectory = directory.optional().meta({ description: 'Directory of it 
 /** What says where a drive of each kind is, as a client writes it. */
 export const DRIVE_FIELDS = {
   managed: {
-    ownership: z.enum(['flat', 'component']).optional().meta({
-      description:
-        '`flat` (taken if it is left out): one tree. `component`: each producer writes into a directory of its own, so that ' +
+    ownership: z
+      .enum(['flat', 'component'])
+      .optional()
+      .meta({
+        description:
+          '`flat` (taken if it is left out): one tree. `component`: each producer writes into a directory of its own, so that ' +
           'none overwrites another.',
-    }),
+      }),
     maxBytes: count('Quota in bytes; none if it is left out or null.'),
     maxObjects: count('Quota of objects; none if it is left out or null.'),
   },
@@ -80,7 +89,7 @@ export const DRIVE_FIELDS = {
     container: text(/^[a-z0-9][a-z0-9-]{2,62}$/, 'must be 3 to 63 lower-case letters, digits or "-"'),
     prefix,
     endpoint,
-    credentials,
+    credentials: AzureCredentialsBody.meta({ description: 'Needed; for a public container say `{"method": "none"}`.' }),
   },
   nfs: {
     server: hostName.meta({ examples: ['files.example.org'] }),

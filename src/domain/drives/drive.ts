@@ -16,6 +16,9 @@ export const DRIVE_KINDS = [
 ] as const
 export type DriveKind = (typeof DRIVE_KINDS)[number]
 
+/** Kinds that are made of objects, which Berth itself can read and copy. */
+export const OBJECT_KINDS: readonly DriveKind[] = ['managed', 's3', 'gcs', 'azure_blob', 'http']
+
 /** The most that may be done: `create` makes new objects and changes none. */
 export const DRIVE_ACCESS = ['ro', 'create', 'rw'] as const
 export type DriveAccess = (typeof DRIVE_ACCESS)[number]
@@ -92,9 +95,7 @@ export interface HttpFile {
 
 /** `ambient`: whatever the worker itself has, if the operator allows it for that drive. */
 export type DriveCredentials =
-  | { readonly method: 'none' }
-  | { readonly method: 'secret'; readonly secret: string }
-  | { readonly method: 'ambient' }
+  { readonly method: 'none' } | { readonly method: 'secret'; readonly secret: string } | { readonly method: 'ambient' }
 
 /** Storage that a project has registered. */
 export interface Drive {

@@ -1,3 +1,4 @@
+import { OBJECT_KINDS } from './drive.ts'
 import type { Capabilities } from '../capabilities.ts'
 import type { SchedulerKind } from '../scheduler-kind.ts'
 
@@ -9,7 +10,7 @@ export interface SchedulerProfile {
 
 const everywhere: Capabilities = {
   mountVia: ['staged', 'scratch', 'reference', 'host_path'],
-  stages: ['managed', 's3', 'gcs', 'http'],
+  stages: OBJECT_KINDS,
   maxStageBytes: null,
   driveDirectories: false,
   apiUrl: 'http://berth.example:8080',

@@ -1,3 +1,4 @@
+import { OBJECT_KINDS } from '../../domain/drives/drive.ts'
 import type { AttemptHandle, LogChunk, LogOptions, ObservationBatch } from '../../domain/attempt.ts'
 import type { BindRoot, Capabilities, RcloneRemote } from '../../domain/capabilities.ts'
 import type { CollectedFile, FlushContext, MountPlace, Scheduler, SubmitContext } from '../scheduler.ts'
@@ -75,7 +76,7 @@ const MOUNT_VIA = ['named_volume', 'host_path', 'device', 'tmpfs', 'drive_direct
 
 const capabilitiesOf = (options: DockerSchedulerOptions): Capabilities => ({
   mountVia: options.rclone === null ? MOUNT_VIA : [...MOUNT_VIA, 'rclone_volume'],
-  stages: ['managed', 's3', 'gcs', 'http'],
+  stages: OBJECT_KINDS,
   maxStageBytes: options.maxStageBytes,
   driveDirectories: options.driveRoot !== null,
   apiUrl: options.apiUrl,
@@ -96,8 +97,12 @@ const capabilitiesOf = (options: DockerSchedulerOptions): Capabilities => ({
 })
 
 async function describeDaemon(engine: Engine, signal: AbortSignal): Promise<string> {
-  const { Version, ApiVersion } = await engine.call<{ Version: string; ApiVersion: string }>(
-    { method: 'GET', path: '/version', signal, deadlineMs: 5_000 })
+  const { Version, ApiVersion } = await engine.call<{ Version: string; ApiVersion: string }>({
+    method: 'GET',
+    path: '/version',
+    signal,
+    deadlineMs: 5_000,
+  })
   return `Docker ${Version} (API ${ApiVersion}) at ${engine.host}`
 }
 

@@ -1,3 +1,4 @@
+import { OBJECT_KINDS } from '../../domain/drives/drive.ts'
 import { execFile } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -109,7 +110,7 @@ function capabilitiesOf(options: LocalSchedulerOptions, { limits }: Cgroups): Ca
   const sandboxed = isolation === 'bubblewrap'
   return {
     mountVia: sandboxed ? [...LINKABLE, 'tmpfs'] : LINKABLE,
-    stages: ['managed', 's3', 'gcs', 'http'],
+    stages: OBJECT_KINDS,
     maxStageBytes,
     driveDirectories: driveRoot !== null,
     apiUrl,

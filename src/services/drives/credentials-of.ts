@@ -22,7 +22,6 @@ export async function credentialsOf(
   }
   const secret = await openSecret(deps, { project, name: credentials.secret })
   if (secret === null) throw new StoreError('access_denied', `there is no secret ${credentials.secret}`)
-  if (secret.type !== 's3_keys') throw new StoreError('access_denied', `the secret ${credentials.secret} holds no keys of a bucket`)
-  const { accessKeyId, secretAccessKey, sessionToken } = secret
-  return { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) }
+  if (secret.type === 'opaque') throw new StoreError('access_denied', `the secret ${credentials.secret} holds no keys of a bucket`)
+  return secret
 }

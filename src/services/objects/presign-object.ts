@@ -17,6 +17,9 @@ export async function presignObject(deps: ServiceDeps, name: DriveName, { path, 
   const { drive, store } = await openObjects(deps, name, method === 'GET' ? 'read' : 'change', signal)
   const url = await withStoreProblems(() => store.presign(checkedKey(path), { method, expiresInSeconds }))
   if (url === null)
-    throw new Problem('operation_unsupported', `The storage of \`${drive.name}\` has no URLs of its own: use the object's address here.`)
+    throw new Problem(
+      'operation_unsupported',
+      `The storage of \`${drive.name}\` has no URLs of its own for ${method}: use the object's address here.`,
+    )
   return { url, method, expiresAt: new Date(Date.now() + expiresInSeconds * 1000).toISOString() }
 }

@@ -1,22 +1,16 @@
 import { createHash } from 'node:crypto'
 import { request as requestHttp, type IncomingMessage } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import { isIP } from 'node:net'
 import { Transform, type Readable } from 'node:stream'
 import type { HttpFile } from '../../domain/drives/drive.ts'
 import { StoreError, type ObjectInfo, type ObjectStore } from '../object-store.ts'
-import { guardedLookup, isPublicAddress } from './guarded-lookup.ts'
-
-export interface HttpOptions {
-  /** Whether addresses of private networks and of this machine may be asked. */
-  readonly allowPrivate: boolean
-}
+import { ForbiddenAddressError, type GuardedAgents } from '../../outbound/guarded-agents.ts'
 
 const REDIRECTS = 5
 const TIMEOUT_MS = 30_000
 
 /** Files by URL, each with the digest that makes it what it is. Can only be read. */
-export function httpStore(files: readonly HttpFile[], options: HttpOptions): ObjectStore {
+export function httpStore(files: readonly HttpFile[], agents: GuardedAgents): ObjectStore {
   const sorted = [...files].sort((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)))
   const find = (key: string): HttpFile => {
     const file = sorted.find(({ path }) => path === key)
@@ -24,7 +18,7 @@ export function httpStore(files: readonly HttpFile[], options: HttpOptions): Obj
     return file
   }
   const head = async (file: HttpFile, signal: AbortSignal): Promise<ObjectInfo> => {
-    const answer = await follow(file.url, { ...options, method: 'HEAD', signal })
+    const answer = await follow(file.url, { agents, method: 'HEAD', signal })
     answer.resume()
     return infoOf(file, answer)
   }
@@ -33,7 +27,7 @@ export function httpStore(files: readonly HttpFile[], options: HttpOptions): Obj
     async read(key, { range, signal }) {
       const file = find(key)
       const answer = await follow(file.url, {
-        ...options,
+        agents,
         method: 'GET',
         signal,
         ...(range && { range: `bytes=${range.start}-${range.end}` }),
@@ -67,7 +61,8 @@ const infoOf = ({ path, sha256 }: HttpFile, { headers }: IncomingMessage): Objec
   sha256,
 })
 
-interface Asking extends HttpOptions {
+interface Asking {
+  readonly agents: GuardedAgents
   readonly method: 'GET' | 'HEAD'
   readonly range?: string
   readonly signal: AbortSignal
@@ -89,28 +84,28 @@ async function follow(address: string, asking: Asking, redirects = 0): Promise<I
   throw new StoreError(kind, `${url.host} answered ${statusCode}`)
 }
 
-function ask(url: URL, { method, range, allowPrivate, signal }: Asking): Promise<IncomingMessage> {
-  const host = url.hostname.replace(/^\[|\]$/g, '')
+function ask(url: URL, { agents, method, range, signal }: Asking): Promise<IncomingMessage> {
   if (!/^https?:$/.test(url.protocol) || url.username !== '')
     throw new StoreError('access_denied', 'only http and https without a user name are asked')
-  if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host))
-    throw new StoreError('access_denied', `${host} is not an address of the open internet`)
-  const request = url.protocol === 'https:' ? requestHttps : requestHttp
+  const [request, agent] = url.protocol === 'https:' ? [requestHttps, agents.https] : [requestHttp, agents.http]
   return new Promise((resolve, reject) => {
     const sent = request(url, {
       method,
+      agent,
       signal,
       timeout: TIMEOUT_MS,
       headers: { 'accept-encoding': 'identity', ...(range !== undefined && { range }) },
-      ...(!allowPrivate && { lookup: guardedLookup as never }),
     })
     sent.once('response', resolve)
     sent.once('timeout', () => sent.destroy(new StoreError('unavailable', `${url.host} did not answer in time`)))
-    sent.once('error', (error) =>
-      reject(error instanceof StoreError ? error : new StoreError('unavailable', error.message, { cause: error })),
-    )
+    sent.once('error', (error) => reject(explained(error)))
     sent.end()
   })
+}
+
+function explained(error: Error): StoreError {
+  if (error instanceof StoreError) return error
+  return new StoreError(error instanceof ForbiddenAddressError ? 'access_denied' : 'unavailable', error.message, { cause: error })
 }
 
 /** A file that is not what its digest says is an error at its end, and none that is cut off passes. */

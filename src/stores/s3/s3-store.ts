@@ -1,11 +1,13 @@
-import { PassThrough, type Readable } from 'node:stream'
-import { DeleteObjectCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
+import type { Readable } from 'node:stream'
+import { DeleteObjectCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
+import { wholeKey } from '../bucket-keys.ts'
+import { explainedBody } from '../explained-body.ts'
 import { StoreError, type ObjectStore, type ReadOptions } from '../object-store.ts'
 import { s3Batch } from './s3-batch.ts'
 import { toStoreError } from './s3-errors.ts'
 import { listKeys } from './s3-list.ts'
-import { headObject, putObject, wholeKey, type S3Place } from './s3-objects.ts'
+import { headObject, putObject, type S3Place } from './s3-objects.ts'
 
 /** A bucket, or what lies below a prefix of it, on AWS or a compatible server. */
 export function s3Store(place: S3Place): ObjectStore {
@@ -31,20 +33,17 @@ export function s3Store(place: S3Place): ObjectStore {
     list: (options) => listKeys(place, options),
     batch: (id) => s3Batch(place, id),
     presign: (key, { method, expiresInSeconds }) =>
-      getSignedUrl(client, method === 'GET' ? new GetObjectCommand(at(key)) : new PutObjectCommand(at(key)), {
+      getSignedUrl(withoutChecksum(client), method === 'GET' ? new GetObjectCommand(at(key)) : new PutObjectCommand(at(key)), {
         expiresIn: expiresInSeconds,
       }),
   }
 }
 
-const rethrow = (error: unknown): never => {
-  throw toStoreError(error)
+/** A URL that the SDK makes as it is would hold the checksum of an empty body, and servers refuse any other. */
+function withoutChecksum({ config: { credentials, region, endpoint, forcePathStyle } }: S3Client): S3Client {
+  return new S3Client({ credentials, region, forcePathStyle, ...(endpoint && { endpoint }), requestChecksumCalculation: 'WHEN_REQUIRED' })
 }
 
-/** A body that breaks off tells it as an error of the store. */
-function explainedBody(body: Readable, signal: AbortSignal): Readable {
-  const out = new PassThrough({ highWaterMark: 1024 * 1024, signal })
-  body.once('error', (error) => out.destroy(new StoreError('unavailable', 'the server broke off', { cause: error })))
-  out.once('close', () => body.destroy())
-  return body.pipe(out)
+const rethrow = (error: unknown): never => {
+  throw toStoreError(error)
 }
