@@ -75,6 +75,8 @@ export interface Outputs {
   readonly include: readonly string[]
   readonly exclude: readonly string[]
   readonly when: 'success' | 'always' | 'failure'
+  /** What becomes of symbolic links. */
+  readonly symlinks: 'skip' | 'follow' | 'fail'
   /** Taken again and again while the job runs; null for only at its end. */
   readonly intervalSeconds: number | null
 }

@@ -43,7 +43,7 @@ export interface Scheduler<Native = unknown> {
 
   /**
    * The files below a staged mount of one replica, in any order; each body must be read to its end, or destroyed, before
-   * the next is asked for. Regular files only: links and devices are given as `skipped`. The replica may run or have ended.
+   * the next is asked for. Symbolic links are followed only if asked to, devices are `skipped`. The replica may run or have ended.
    * @throws SchedulerError `not_found` when the replica is gone
    */
   collect(handle: AttemptHandle, place: MountPlace, signal: AbortSignal): AsyncIterable<CollectedFile>
@@ -134,8 +134,22 @@ export interface StagedFile {
 }
 
 export type CollectedFile =
-  | { readonly kind: 'file'; readonly path: string; readonly size: number; readonly body: Readable }
-  | { readonly kind: 'skipped'; readonly path: string; readonly what: 'symlink' | 'hardlink' | 'device' | 'fifo' | 'socket' }
+  | ({ readonly kind: 'file'; readonly path: string } & CollectedBody)
+  | CollectedLink
+  | { readonly kind: 'skipped'; readonly path: string; readonly what: 'device' | 'fifo' | 'socket' }
+
+export interface CollectedLink {
+  readonly kind: 'symlink'
+  readonly path: string
+  /** The regular file of the same mount that it leads to, not over further links; null if it leads elsewhere. */
+  follow(): Promise<CollectedBody | null>
+}
+
+export interface CollectedBody {
+  /** Bytes. */
+  readonly size: number
+  readonly body: Readable
+}
 
 /**
  * - `unavailable`: it did not answer, or not yet; try again later, nothing is known

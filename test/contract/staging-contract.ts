@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import type { AttemptSpec } from '../../src/domain/attempt.ts'
 import type { StagedPlan } from '../../src/domain/mount-plan.ts'
+import type { CollectedFile } from '../../src/schedulers/scheduler.ts'
 import { eventually } from '../support/eventually.ts'
 import { StagedFiles } from '../support/staging.ts'
 import { handleOf, patience } from './bench-of-jobs.ts'
@@ -31,9 +32,14 @@ export function stagingContract({ tested, jobs }: ContractContext): void {
   const collected = async (spec: AttemptSpec, path: string): Promise<Record<string, string>> => {
     const files: Record<string, string> = {}
     for await (const file of tested().scheduler.collect(handleOf(spec), { role: 'main', index: 0, path }, new AbortController().signal)) {
-      files[file.path] = file.kind === 'file' ? (await buffer(file.body)).toString() : `(${file.what})`
+      files[file.path] = file.kind === 'file' ? (await buffer(file.body)).toString() : await notAFile(file)
     }
     return files
+  }
+  const notAFile = async (file: Exclude<CollectedFile, { kind: 'file' }>): Promise<string> => {
+    if (file.kind === 'skipped') return `(${file.what})`
+    const target = await file.follow()
+    return target === null ? '(symlink)' : `-> ${(await buffer(target.body)).toString()}`
   }
 
   describe('staging', () => {
@@ -95,6 +101,44 @@ export function stagingContract({ tested, jobs }: ContractContext): void {
       expect(early).toEqual({ 'd/e/f': 'made\n', empty: '', link: '(symlink)' })
       await jobs().ended(spec)
       expect(await collected(spec, '/out')).toEqual({ 'd/e/f': 'made\n', empty: '', link: '(symlink)', late: 'later\n' })
+    })
+
+    test('follows links to files of the mount, if asked, and gives a file of two names twice', async () => {
+      const links = {
+        near: 'blobs/1',
+        absolute: '/out/blobs/1',
+        'blobs/up': '../blobs/1',
+        self: 'self',
+        chain: 'near',
+        directory: 'blobs',
+        gone: 'nothing',
+        outside: '../in/secret',
+        deep: '../../../../../../etc/passwd',
+        passwd: '/etc/passwd',
+      }
+      const script = Object.entries(links).map(([link, target]) => `ln -s ${target} ${link}`)
+      const spec = jobs().shell(`cd /out; mkdir blobs; echo one > blobs/1; ln blobs/1 blobs/2; mkfifo fifo; ${script.join('; ')}`, {
+        mounts: [staged({ path: '/out', readOnly: false, direction: 'out' })],
+      })
+      await submit(spec, new StagedFiles({}))
+      await jobs().ended(spec)
+      const { chain, ...others } = await collected(spec, '/out')
+      // A chain stays within the mount on each scheduler; whether it is followed to its end is left to it.
+      expect(['(symlink)', '-> one\n']).toContain(chain)
+      expect(others).toEqual({
+        'blobs/1': 'one\n',
+        'blobs/2': 'one\n',
+        near: '-> one\n',
+        absolute: '-> one\n',
+        'blobs/up': '-> one\n',
+        self: '(symlink)',
+        directory: '(symlink)',
+        gone: '(symlink)',
+        outside: '(symlink)',
+        deep: '(symlink)',
+        passwd: '(symlink)',
+        fifo: '(fifo)',
+      })
     })
 
     test('in both directions gives back the old and the new', async () => {

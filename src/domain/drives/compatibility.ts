@@ -24,7 +24,7 @@ export const plainUse = (mode: MountMode, access: DriveAccess): DriveUse => ({
   maxStalenessSeconds: null,
   requires: [],
   onConflict: access === 'create' ? 'fail' : 'replace',
-  outputs: { include: [], exclude: [], when: 'success', intervalSeconds: null },
+  outputs: { include: [], exclude: [], when: 'success', symlinks: 'skip', intervalSeconds: null },
   options: {},
   allowNested: false,
 })

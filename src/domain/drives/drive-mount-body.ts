@@ -23,6 +23,11 @@ export const OutputsBody = z
       .enum(['success', 'always', 'failure'])
       .optional()
       .meta({ description: 'After which ends of an attempt; `success` if it is left out.' }),
+    symlinks: z.enum(['skip', 'follow', 'fail']).optional().meta({
+      description:
+        'Symbolic links: `skip` (if it is left out) leaves them behind, `follow` copies the file of the same mount that one leads ' +
+        'to, `fail` makes one a failure.',
+    }),
     intervalSeconds: z
       .int()
       .min(5)

@@ -42,6 +42,7 @@ const outputsOf = (outputs: DriveMountBody['outputs']): Outputs => ({
   include: outputs?.include ?? [],
   exclude: outputs?.exclude ?? [],
   when: outputs?.when ?? 'success',
+  symlinks: outputs?.symlinks ?? 'skip',
   intervalSeconds: outputs?.intervalSeconds ?? null,
 })
 

@@ -47,6 +47,7 @@ const use = {
       include: z.array(z.string()),
       exclude: z.array(z.string()),
       when: z.enum(['success', 'always', 'failure']),
+      symlinks: z.enum(['skip', 'follow', 'fail']),
       intervalSeconds: z.int().nullable(),
     })
     .meta({ id: 'Outputs', description: 'What is taken out of the mount, and when.' }),

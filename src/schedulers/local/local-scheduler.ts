@@ -91,7 +91,7 @@ export function createLocalScheduler(options: LocalSchedulerOptions): Scheduler<
 
 const collect = (attempt: string, { role, index, path }: MountPlace, signal: AbortSignal): AsyncIterable<CollectedFile> => {
   const folder = ownMountFolder(join(attempt, `${slug(role, 100)}-${index}`), path)
-  return explained(`reading the files of ${role}/${index}`, collectFiles(folder, signal))
+  return explained(`reading the files of ${role}/${index}`, collectFiles({ directory: folder, path }, signal))
 }
 
 async function* explained<T>(doing: string, source: AsyncIterable<T>): AsyncGenerator<T> {

@@ -1,7 +1,7 @@
 import { crashPoint } from '../../crash-point.ts'
 import { outputFilter } from '../../domain/output-patterns.ts'
-import type { StagingFigures } from '../../schedulers/scheduler.ts'
-import type { ObjectStore } from '../../stores/object-store.ts'
+import type { CollectedBody, CollectedFile, StagingFigures } from '../../schedulers/scheduler.ts'
+import { StoreError, type ObjectStore } from '../../stores/object-store.ts'
 import type { Step } from '../attempts/step.ts'
 import { commitBatch } from '../objects/commit-batch.ts'
 import { finishBatch } from '../objects/finish-commits.ts'
@@ -72,14 +72,24 @@ async function* copyOut(
   const isOutput = outputFilter(mount.use.outputs)
   const prefix = prefixOf(claim.jobId, mount)
   for await (const file of scheduler.collect(handle, mount.place, signal)) {
-    if (file.kind === 'skipped') continue
     if (!isOutput(file.path)) {
-      file.body.resume()
+      if (file.kind === 'file') file.body.resume()
       continue
     }
-    await batch.write(`${prefix}${file.path}`, file.body, { signal })
-    yield file.size
+    const found = await contentOf(file, mount)
+    if (found === null) continue
+    await batch.write(`${prefix}${file.path}`, found.body, { signal })
+    yield found.size
   }
+}
+
+/** Null for what is left behind. @throws StoreError `conflict` for a link that must not be there */
+async function contentOf(file: CollectedFile, { use, place }: StagedMount): Promise<CollectedBody | null> {
+  if (file.kind === 'file') return file
+  if (file.kind === 'skipped') return null
+  if (use.outputs.symlinks === 'follow') return file.follow()
+  if (use.outputs.symlinks === 'skip') return null
+  throw new StoreError('conflict', `${place.path}/${file.path} is a symbolic link, and the mount says that links are a failure`)
 }
 
 /** On a drive that belongs to its producers, a job writes into a directory of its own. */
