@@ -85,4 +85,3 @@ const DRIVERS: Readonly<Record<Bucket['kind'], CsiDriver>> = {
     throughput: ['--block-cache'],
   },
 }
-

@@ -5,11 +5,14 @@ import { COMPONENT_NAMES } from './component-names.ts'
 import { CredentialsBody, DRIVE_FIELDS } from './drive-fields.ts'
 import { DRIVE_ACCESS, type DriveKind } from './drive.ts'
 
-const access = z.enum(DRIVE_ACCESS).optional().meta({
-  description:
-    'The most that a mount or a request may do: `ro` reads, `create` adds objects and changes none, `rw` everything. If it is ' +
+const access = z
+  .enum(DRIVE_ACCESS)
+  .optional()
+  .meta({
+    description:
+      'The most that a mount or a request may do: `ro` reads, `create` adds objects and changes none, `rw` everything. If it is ' +
       'left out: `ro` for buckets and `http`, else `rw`.',
-})
+  })
 const labels = labelsBody().optional()
 const name = nameText().meta({ description: 'Name of the drive, unique in the project.', examples: ['datasets'] })
 
@@ -61,7 +64,7 @@ export const NewDriveByUrlBody = z
       .meta({
         description:
           'Where it is: `s3://bucket/prefix/`, `gs://…`, `az://account/container/prefix/`, `nfs://server/export`, `efs://fs-…`, ' +
-            '`lit://name` (managed) or `https://…#sha256=…`.',
+          '`lit://name` (managed) or `https://…#sha256=…`.',
         examples: ['s3://datasets/imagenet/'],
       }),
     credentials: CredentialsBody.optional(),

@@ -23,11 +23,14 @@ export const OutputsBody = z
       .enum(['success', 'always', 'failure'])
       .optional()
       .meta({ description: 'After which ends of an attempt; `success` if it is left out.' }),
-    symlinks: z.enum(['skip', 'follow', 'fail']).optional().meta({
-      description:
-        'Symbolic links: `skip` (if it is left out) leaves them behind, `follow` copies the file of the same mount that one leads ' +
-        'to, `fail` makes one a failure.',
-    }),
+    symlinks: z
+      .enum(['skip', 'follow', 'fail'])
+      .optional()
+      .meta({
+        description:
+          'Symbolic links: `skip` (if it is left out) leaves them behind, `follow` copies the file of the same mount that one leads ' +
+          'to, `fail` makes one a failure.',
+      }),
     intervalSeconds: z
       .int()
       .min(5)
@@ -46,12 +49,15 @@ const use = {
       description: 'Where the role sees it; `/data/` and the last name of the drive or source if it is left out.',
       examples: ['/data'],
     }),
-  mode: z.enum(MOUNT_MODES).optional().meta({
-    description:
-      'How the role sees it. `mount`: live. `cached`: live, through a cache. `copy_in`: a copy from before the start. ' +
+  mode: z
+    .enum(MOUNT_MODES)
+    .optional()
+    .meta({
+      description:
+        'How the role sees it. `mount`: live. `cached`: live, through a cache. `copy_in`: a copy from before the start. ' +
         '`copy_out`: an empty directory whose files are put on the drive after the end. `copy_in_out`: both. `api`: ' +
-      'nothing, only a reference and a token in BERTH_DRIVES. `auto` (if it is left out): what fits best.',
-  }),
+        'nothing, only a reference and a token in BERTH_DRIVES. `auto` (if it is left out): what fits best.',
+    }),
   access: z.enum(DRIVE_ACCESS).optional().meta({
     description: 'What the role may do. If it is left out: `rw` for `copy_out` and `copy_in_out`, else `ro`.',
   }),
@@ -80,7 +86,7 @@ const use = {
   options: z
     .record(z.string().max(64), z.string().max(255))
     .optional()
-    .meta({ description: 'Of the tool that mounts it; only those that are allowed.' }),
+    .meta({ description: 'Of the tool that mounts it, such as `nfsvers` or `buffer-size`: the documentation lists them.' }),
   allowNested: z.boolean().optional().meta({ description: 'Whether other mounts of the role may lie inside of it.' }),
 }
 

@@ -1,11 +1,8 @@
 import type { MountMode } from '../mount.ts'
 import { bucketWays } from './bucket-ways.ts'
-import type { DriveKind, DriveSource } from './drive.ts'
+import { OBJECT_KINDS, type DriveSource } from './drive.ts'
 import { FILE_SYSTEM_WAYS } from './file-system-ways.ts'
 import { isReadOnly, liveWay, wholeOnly, type Way, type WayFacts } from './way.ts'
-
-/** Kinds that are files or objects which Berth itself can read, so that they can be copied and asked for over HTTP. */
-export const OBJECT_KINDS: readonly DriveKind[] = ['managed', 's3', 'gcs', 'azure_blob', 'http']
 
 /**
  * Every way to let a role see a drive, the best first; `mode: auto` takes the first that can be. Live before copied for

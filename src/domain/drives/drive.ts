@@ -16,7 +16,7 @@ export const DRIVE_KINDS = [
 ] as const
 export type DriveKind = (typeof DRIVE_KINDS)[number]
 
-/** Kinds that are made of objects, which Berth itself can read and copy. */
+/** Kinds that are files or objects which Berth itself can read, so that they can be copied and asked for over HTTP. */
 export const OBJECT_KINDS: readonly DriveKind[] = ['managed', 's3', 'gcs', 'azure_blob', 'http']
 
 /** The most that may be done: `create` makes new objects and changes none. */

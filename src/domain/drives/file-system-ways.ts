@@ -1,4 +1,5 @@
 import type { DriveSource, EfsSource } from './drive.ts'
+import { nfsOptions } from './mount-options.ts'
 import { below, isReadOnly, liveWay, wholeOnly, type Way, type WayFacts } from './way.ts'
 
 type Of<K extends DriveSource['kind']> = WayFacts<Extract<DriveSource, { kind: K }>>
@@ -40,7 +41,7 @@ const nfs = (facts: Of<'nfs'>): Way =>
     via: 'nfs',
     server: facts.source.server,
     export: below(facts.source.export, facts.use.subPath),
-    options: [],
+    options: nfsOptions(facts.use.options),
     ...placeOf(facts),
   })
 
@@ -64,6 +65,9 @@ function efs(facts: Of<'efs'>): Way[] {
   return [...mounted, efsAsNfs(facts)]
 }
 
+/** What AWS recommends (EFS user guide, NFS mount settings). */
+const EFS_OPTIONS = { nfsvers: '4.1', rsize: '1048576', wsize: '1048576', recovery: 'hard', timeo: '600', retrans: '2' }
+
 /** The kernel's own NFS client knows neither the TLS nor the IAM of EFS. */
 const efsAsNfs = (facts: Of<'efs'>): Way =>
   liveWay(
@@ -71,7 +75,7 @@ const efsAsNfs = (facts: Of<'efs'>): Way =>
       via: 'nfs',
       server: `${facts.source.fileSystemId}.efs.${facts.source.region ?? 'unknown'}.amazonaws.com`,
       export: below(facts.source.rootDirectory, facts.use.subPath),
-      options: ['nfsvers=4.1', 'rsize=1048576', 'wsize=1048576', 'hard', 'timeo=600', 'retrans=2', 'noresvport'],
+      options: [...nfsOptions({ ...EFS_OPTIONS, ...facts.use.options }), 'noresvport'],
       ...placeOf(facts),
     },
     {

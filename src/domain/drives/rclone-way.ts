@@ -49,6 +49,7 @@ function planOf(facts: WayFacts<Bucket>, mode: 'mount' | 'cached', remote: strin
       ...(mode === 'cached' && source.kind === 's3' && { 'vfs-fast-fingerprint': 'true' }),
       ...(use.optimization === 'throughput' && { 'vfs-read-chunk-streams': '16', 'vfs-read-chunk-size': '4Mi' }),
       ...(use.optimization === 'checkpoint' && { 'vfs-write-back': '1s' }),
+      ...use.options,
     },
     path: use.path,
     readOnly: isReadOnly(use),

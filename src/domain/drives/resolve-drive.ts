@@ -5,8 +5,9 @@ import type { DriveUse } from '../mount.ts'
 import { bindReasons } from '../bind-reasons.ts'
 import type { ResolvedMount } from '../resolved-mount.ts'
 import type { SchedulerKind } from '../scheduler-kind.ts'
-import { driveWays, OBJECT_KINDS } from './drive-ways.ts'
-import type { DriveSnapshot } from './drive.ts'
+import { driveWays } from './drive-ways.ts'
+import { OBJECT_KINDS, type DriveSnapshot } from './drive.ts'
+import { optionReasons } from './mount-options.ts'
 import type { Way } from './way.ts'
 
 /** Where a drive is to be mounted. */
@@ -89,9 +90,7 @@ function useReasons({ mode, plan, lacks }: Way, { requires, access, options }: D
     const detail = 'nothing here keeps files from being changed: ask for access rw, or take mode copy_out'
     flaws.push({ code: 'create_unenforced', detail })
   }
-  const named = Object.keys(options)
-  if (named.length > 0) flaws.push({ code: 'option_unsupported', detail: `no options are allowed here: leave out ${named.join(', ')}` })
-  return flaws
+  return [...flaws, ...optionReasons(plan, options)]
 }
 
 /** Modes that can put files on a drive without changing any; a copy that is only read changes nothing either. */

@@ -20,6 +20,7 @@ const use: fc.Arbitrary<DriveUse> = fc
     immutable: fc.boolean(),
     maxStalenessSeconds: fc.constantFrom(null, 0, 30),
     requires: fc.subarray([...REQUIREMENTS]),
+    options: fc.constantFrom<Record<string, string>>({}, {}, { nfsvers: '4.2' }, { 'buffer-size': '16Mi' }, { suid: 'true' }),
   })
   .map(({ mode, access, ...more }) => ({ ...plainUse(mode, access), ...more }))
 const place: fc.Arbitrary<SchedulerProfile> = fc.constantFrom(...Object.values(SCHEDULER_PROFILES))
@@ -97,5 +98,27 @@ describe('a drive is resolved', () => {
     expect(options({ optimization: 'read_cache', immutable: true })).toContain('metadata-ttl=604800')
     expect(options({ maxStalenessSeconds: 30 })).toContain('metadata-ttl=30')
     expect(options({ optimization: 'throughput' })).toContain('metadata-ttl=minimal')
+  })
+
+  test.each([
+    ['nfs', { nfsvers: '4.2', timeo: '100', recovery: 'soft' }, null],
+    ['nfs', { nfsvers: '5' }, '"5" is no value of nfsvers'],
+    ['nfs', { addr: '10.0.0.1' }, 'nfs has no option addr'],
+    ['nfs', { timeo: '100,suid' }, 'is no value of timeo'],
+    ['nfs', JSON.parse('{"__proto__": "x"}') as Record<string, string>, 'nfs has no option __proto__'],
+    ['managed', { nfsvers: '4.2' }, 'has no option nfsvers here; it takes none'],
+  ] as const)('on Docker, of kind %s with options %j, to %j', (kind, options, words) => {
+    const one = EXAMPLE_DRIVES.find(({ source }) => source.kind === kind)!
+    const { docker } = SCHEDULER_PROFILES
+    const resolved = resolveDrive({ ...one, access: 'rw' }, { ...plainUse('mount', 'rw'), options }, docker!)
+    const said = resolved.ok ? null : resolved.reasons.map(({ detail }) => detail).join('; ')
+    expect(said).toEqual(words === null ? null : expect.stringContaining(words))
+  })
+
+  test('with the options of a mount among those of NFS', () => {
+    const one = EXAMPLE_DRIVES.find(({ source }) => source.kind === 'nfs')!
+    const options = { timeo: '100', recovery: 'soft' }
+    const resolved = resolveDrive(one, { ...plainUse('mount', 'ro'), options }, SCHEDULER_PROFILES['docker']!)
+    expect(resolved).toMatchObject({ ok: true, plan: { via: 'nfs', options: ['soft', 'timeo=100'] } })
   })
 })
