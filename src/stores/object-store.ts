@@ -20,6 +20,8 @@ export interface WriteOptions {
   readonly contentType?: string
   /** What the bytes must hash to, 64 hex digits; checked before the object is visible. */
   readonly sha256?: string
+  /** Bytes of the body, where they are known: large ones are sent in larger parts. */
+  readonly size?: number
   /** Bytes that are still allowed; more ends with `too_large`. */
   readonly maxBytes?: number
   readonly signal: AbortSignal

@@ -6,10 +6,15 @@ import { requireAzurite, requireS3Server } from '../support/requirements.ts'
 import { startTestS3 } from '../support/s3-server.ts'
 
 interface Bucket {
-  readonly source: object
+  /** The drive, but for its name. */
+  readonly drive: object
   readonly secret: object
+  /** Of the service. */
+  readonly env?: Readonly<Record<string, string>>
   stop(): Promise<void>
 }
+
+const OWN = { access: 'rw', prefix: 'lake/', credentials: { method: 'secret', secret: 'keys' } }
 
 const BUCKETS = [
   {
@@ -17,7 +22,7 @@ const BUCKETS = [
     need: requireS3Server(),
     async start(program: string): Promise<Bucket> {
       const { endpoint, accessKeyId, secretAccessKey, stop } = await startTestS3(program)
-      return { source: { bucket: 'bucket', endpoint }, secret: { type: 's3_keys', accessKeyId, secretAccessKey }, stop }
+      return { drive: { ...OWN, kind: 's3', bucket: 'bucket', endpoint }, secret: { type: 's3_keys', accessKeyId, secretAccessKey }, stop }
     },
   },
   {
@@ -25,7 +30,24 @@ const BUCKETS = [
     need: requireAzurite(),
     async start(program: string): Promise<Bucket> {
       const { endpoint, account, accountKey, stop } = await startTestAzure(program)
-      return { source: { account, container: 'bucket', endpoint }, secret: { type: 'azure_key', accountKey }, stop }
+      return {
+        drive: { ...OWN, kind: 'azure_blob', account, container: 'bucket', endpoint },
+        secret: { type: 'azure_key', accountKey },
+        stop,
+      }
+    },
+  },
+  {
+    kind: 'managed, in a bucket',
+    need: requireS3Server(),
+    async start(program: string): Promise<Bucket> {
+      const { endpoint, accessKeyId, secretAccessKey, stop } = await startTestS3(program)
+      const env = {
+        BERTH_STORE: `s3://bucket/berth/?endpoint=${endpoint}`,
+        BERTH_STORE_ACCESS_KEY_ID: accessKeyId,
+        BERTH_STORE_SECRET_ACCESS_KEY: secretAccessKey,
+      }
+      return { drive: { kind: 'managed' }, secret: { type: 'opaque', value: 'of no use' }, env, stop }
     },
   },
 ]
@@ -37,18 +59,10 @@ describe.each(BUCKETS)('a drive', ({ kind, need, start }) => {
     let bucket: Bucket
     beforeAll(async () => {
       bucket = await start(need.program)
-      berth = await Installation.create({ dockerHost: places.host })
+      berth = await Installation.create({ dockerHost: places.host, env: bucket.env ?? {} })
       await berth.start()
       await berth.client.request('POST', '/v1/secrets', { body: { name: 'keys', value: bucket.secret } })
-      const drive = {
-        name: 'lake',
-        kind,
-        access: 'rw',
-        prefix: 'lake/',
-        credentials: { method: 'secret', secret: 'keys' },
-        ...bucket.source,
-      }
-      await berth.client.request('POST', '/v1/drives', { body: drive })
+      await berth.client.request('POST', '/v1/drives', { body: { name: 'lake', ...bucket.drive } })
     })
     afterAll(async () => {
       try {

@@ -19,6 +19,8 @@ export interface InstallationOptions {
   /** Where Berth finds its database; the test itself goes straight to it. */
   readonly databaseUrl?: (url: string) => string
   readonly database?: TestDatabase
+  /** More of its environment. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 export interface StartOptions {
@@ -77,7 +79,7 @@ export class Installation {
 
   /** One more process; the client talks to the last one that lives and serves the API. */
   async start({ serve = 'all', crashPoint, at }: StartOptions = {}): Promise<BerthProcess> {
-    const { redisUrl = null, databaseUrl = (url: string) => url } = this.#options
+    const { redisUrl = null, databaseUrl = (url: string) => url, env = {} } = this.#options
     const started = await startBerthProcess({
       BERTH_SERVE: serve,
       BERTH_PORT: '0',
@@ -86,6 +88,7 @@ export class Installation {
       BERTH_SCHEDULERS: join(this.dataDir, 'schedulers.json'),
       BERTH_SECRET_KEYS: SECRET_KEYS,
       BERTH_ALLOW_PRIVATE_URLS: 'true',
+      ...env,
       DATABASE_URL: databaseUrl(this.database.url),
       ...(redisUrl !== null && { REDIS_URL: redisUrl }),
       ...(at && { BERTH_HOST: at.host, BERTH_PORT: String(at.port), BERTH_PUBLIC_URL: `http://${at.host}:${at.port}/` }),

@@ -35,13 +35,14 @@ export async function putObject(deps: ServiceDeps, name: DriveName, object: NewO
     if (object.size !== undefined && object.size > maxBytes)
       throw quotaExceeded(drive.name, `it takes ${object.size} bytes, and ${maxBytes} are left`)
     const condition: WriteCondition | undefined = drive.access === 'create' ? { kind: 'never' } : object.condition
-    const { contentType, sha256, signal } = object
+    const { contentType, sha256, size: length, signal } = object
     const info = await store
       .write(key, object.body, {
         signal,
         ...(condition !== undefined && { condition }),
         ...(contentType !== undefined && { contentType }),
         ...(sha256 !== undefined && { sha256 }),
+        ...(length !== undefined && { size: length }),
         ...(Number.isFinite(maxBytes) && { maxBytes }),
       })
       .catch((error: unknown) => {

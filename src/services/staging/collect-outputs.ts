@@ -78,7 +78,7 @@ async function* copyOut(
     }
     const found = await contentOf(file, mount)
     if (found === null) continue
-    await batch.write(`${prefix}${file.path}`, found.body, { signal })
+    await batch.write(`${prefix}${file.path}`, found.body, { size: found.size, signal })
     yield found.size
   }
 }

@@ -3,6 +3,7 @@ import { pipeline, type Readable } from 'node:stream'
 import type { BlobItem, BlobPrefix, BlobRequestConditions, BlockBlobClient, ContainerClient } from '@azure/storage-blob'
 import { MARK, wholeKey } from '../bucket-keys.ts'
 import type { ListOptions, ObjectInfo, ObjectPage, WriteCondition, WriteOptions } from '../object-store.ts'
+import { partBytes, PARTS_AT_ONCE } from '../part-size.ts'
 import { UploadGauge } from '../upload-gauge.ts'
 import { RESERVED } from '../../domain/drives/object-key.ts'
 import { toStoreError } from './azure-errors.ts'
@@ -14,9 +15,6 @@ export interface AzurePlace {
   readonly prefix: string
 }
 
-/** Of a block: with three on the way a writer holds 48 MiB. A blob may have 50,000 (Put Block List, remarks). */
-const BLOCK_BYTES = 16 * 1024 * 1024
-const BLOCKS_AT_ONCE = 3
 /** Most that a page may have (List Blobs, maxresults). */
 const MOST_BLOBS = 5000
 
@@ -67,8 +65,8 @@ export async function putBlob(
     const blob = blobAt(place, key)
     const { etag } = await blob.uploadStream(
       pipeline(body, gauge, () => undefined),
-      BLOCK_BYTES,
-      BLOCKS_AT_ONCE,
+      partBytes(options.size),
+      PARTS_AT_ONCE,
       {
         abortSignal: signal,
         conditions: conditionsOf(condition),

@@ -22,7 +22,8 @@ export function createS3Client(
     region,
     forcePathStyle: pathStyle,
     ...(endpoint !== null && { endpoint }),
-    ...(credentials !== null && credentials !== 'ambient' && { credentials }),
+    // A copy: the SDK writes notes of its own on them.
+    ...(credentials !== null && credentials !== 'ambient' && { credentials: { ...credentials } }),
     ...(credentials === null && ANONYMOUS),
     maxAttempts: 3,
     requestHandler: {

@@ -3,6 +3,7 @@ import { pipeline, type Readable } from 'node:stream'
 import { HeadObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import type { ObjectInfo, WriteOptions } from '../object-store.ts'
+import { partBytes, PARTS_AT_ONCE } from '../part-size.ts'
 import { UploadGauge } from '../upload-gauge.ts'
 import { MARK, wholeKey } from '../bucket-keys.ts'
 import { toStoreError } from './s3-errors.ts'
@@ -14,10 +15,6 @@ export interface S3Place {
   /** Empty, or ending in `/`. */
   readonly prefix: string
 }
-
-/** Of a part of a large object: with three on the way a writer holds 48 MiB. An object may have 10,000 (S3 user guide, limits). */
-const PART_BYTES = 16 * 1024 * 1024
-const PARTS_AT_ONCE = 3
 
 /** Null if there is none. @throws StoreError */
 export async function headObject(place: S3Place, key: string, signal: AbortSignal): Promise<ObjectInfo | null> {
@@ -59,7 +56,7 @@ export async function putObject(
   const mark = randomUUID()
   const upload = new Upload({
     client: place.client,
-    partSize: PART_BYTES,
+    partSize: partBytes(options.size),
     queueSize: PARTS_AT_ONCE,
     params: {
       Bucket: place.bucket,
