@@ -5,14 +5,14 @@
 const http = ['fastify', 'fastify-plugin', 'fastify-type-provider-zod', 'openapi-types', 'prom-client', 'zod']
 const rooms = {
   domain: { rooms: [], packages: ['zod', 'typeid-js', 'picomatch'] },
-  outbound: { rooms: [], packages: [] },
+  outbound: { rooms: ['domain'], packages: [] },
   stores: { rooms: ['domain', 'outbound'], packages: ['@aws-sdk/[^/]+', '@azure/storage-blob'] },
   config: { rooms: ['domain'], packages: ['zod'] },
   embedded: { rooms: [], packages: [] },
   db: { rooms: ['domain'], packages: ['pg', 'kysely', 'pino'] },
   queue: { rooms: ['domain'], packages: ['bullmq', 'ioredis', 'pg', 'pino'] },
   services: {
-    rooms: ['domain', 'db', 'queue'],
+    rooms: ['domain', 'db', 'queue', 'outbound'],
     packages: ['pg', 'kysely', 'pino', 'tar-stream'],
     files: ['src/schedulers/scheduler.ts', 'src/stores/object-store.ts', 'src/stores/stores.ts'],
   },

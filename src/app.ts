@@ -29,6 +29,10 @@ import { jobRoutes } from './routes/jobs.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { schedulerRoutes } from './routes/schedulers.ts'
 import { secretRoutes } from './routes/secrets.ts'
+import { webhookDeliveryRoutes } from './routes/webhook-deliveries.ts'
+import { webhookKeyRoutes } from './routes/webhook-keys.ts'
+import { webhookMessages } from './routes/webhook-messages.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
 import { findGrant } from './services/drives/drive-grant.ts'
 import type { ServiceDeps } from './services/service-deps.ts'
 
@@ -76,7 +80,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(bodyDeadline)
   await app.register(openStreams)
   await app.register(metrics, { pool: deps.pool })
-  await app.register(openApiDocument, { version: VERSION })
+  await app.register(openApiDocument, { version: VERSION, webhooks: webhookMessages() })
   for (const routes of ROUTES) await app.register(routes, { deps })
   await app.register(metricsRoutes)
   await app.ready()
@@ -96,5 +100,8 @@ const ROUTES = [
   driveArchiveRoutes,
   driveEventRoutes,
   secretRoutes,
+  webhookRoutes,
+  webhookKeyRoutes,
+  webhookDeliveryRoutes,
   healthRoutes,
 ] as const

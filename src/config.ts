@@ -1,3 +1,4 @@
+import { cidrsIn } from './config/cidrs.ts'
 import { resolve } from 'node:path'
 import { ConfigError, type ConfigFault } from './config/config-error.ts'
 import { Environment, type LogLevel } from './config/environment.ts'
@@ -29,6 +30,8 @@ export interface Config {
   readonly secretKeys: KeyEntries | null
   readonly ambientDrives: readonly string[]
   readonly allowPrivateUrls: boolean
+  /** Addresses that webhooks may lead to besides the open internet. */
+  readonly webhookAllowCidrs: readonly string[]
   /** Where jobs and people reach the API, without a slash at its end; null if the operator has not said. */
   readonly publicUrl: string | null
   /** Where local jobs reach the API of the process that runs them; null if it has none, or any port. */
@@ -73,6 +76,7 @@ function withDefaults(read: Environment, schedulers: readonly SchedulerConfig[] 
     secretKeys: read.BERTH_SECRET_KEYS === undefined ? null : keyRingOf(read.BERTH_SECRET_KEYS),
     ambientDrives: namesIn(read.BERTH_AMBIENT_DRIVES),
     allowPrivateUrls: read.BERTH_ALLOW_PRIVATE_URLS === 'true',
+    webhookAllowCidrs: cidrsIn(read.BERTH_WEBHOOK_ALLOW_CIDRS),
     publicUrl: read.BERTH_PUBLIC_URL?.replace(/\/+$/, '') ?? null,
     ownUrl: ownUrlOf(read),
     maxMounts: Number(read.BERTH_MAX_MOUNTS ?? 32),

@@ -9,6 +9,7 @@ import { createDb, createPool } from './db/pool.ts'
 import { createSignals } from './db/signals.ts'
 import { newId } from './domain/id.ts'
 import { ANY_ADDRESS, openInternetAnd } from './outbound/address-policy.ts'
+import { createWebhookAccess } from './outbound/webhook-access.ts'
 import { createDoorbellQueue, prepareQueue, type DoorbellQueue } from './queue/doorbell-queue.ts'
 import { createDockerScheduler } from './schedulers/docker/docker-scheduler.ts'
 import { detectIsolation } from './schedulers/local/detect-isolation.ts'
@@ -41,6 +42,7 @@ export async function createDeps(config: Config, databaseUrl: string, log: Logge
     pool,
     db: createDb(pool),
     schedulers: await createSchedulers(config, installation),
+    webhookAccess: createWebhookAccess(config.webhookAllowCidrs),
     stores: createStores({ managed: managedPlace(config), addresses: config.allowPrivateUrls ? ANY_ADDRESS : openInternetAnd([]) }),
     keyRing: config.secretKeys ?? (config.databaseUrl === null ? await keepSecretKey(config.dataDir) : []),
     ambientDrives: config.ambientDrives,

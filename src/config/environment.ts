@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { REQUEST_LIMITS } from '../domain/request-limits.ts'
+import { cidrsIn, isCidr } from './cidrs.ts'
 import { keyRingOf } from './key-ring.ts'
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -97,6 +98,14 @@ export const Environment = z.object({
     description: 'Whether the URLs and endpoints of drives may lead to addresses of private networks and of this machine.',
     defaultWords: '`false`',
   }),
+  BERTH_WEBHOOK_ALLOW_CIDRS: z
+    .string()
+    .refine((text) => cidrsIn(text).every(isCidr), { error: 'must be addresses with prefixes, such as 10.1.0.0/16,fd00::/8' })
+    .optional()
+    .meta({
+      description: 'Private addresses that webhooks may lead to besides the open internet, there also by http and at any port.',
+      defaultWords: 'none',
+    }),
   BERTH_MAX_MOUNTS: z
     .string()
     .refine((text) => /^[1-9]\d{0,2}$/.test(text) && Number(text) <= REQUEST_LIMITS.mounts, {

@@ -249,6 +249,100 @@ export type setting = {
     key: string;
     value: string;
 };
+export type webhook = {
+    id: string;
+    project_id: string;
+    name: string;
+    version: Generated<number>;
+    url: string;
+    /**
+     * Types of events, and patterns such as `job.*`.
+     */
+    events: string[];
+    /**
+     * Labels that a job must have; of others only those that name it.
+     */
+    label_selector: unknown;
+    /**
+     * `all`, or `named`: only of jobs that name it.
+     */
+    scope: string;
+    /**
+     * `none`, or `per_job`: the next event of a job waits for the one before.
+     */
+    delivery_order: string;
+    /**
+     * `v1` (HMAC) or `v1a` (ed25519).
+     */
+    signing: string;
+    header_names: string[];
+    enabled: Generated<boolean>;
+    /**
+     * Why it is not enabled; null where a client has said so.
+     */
+    disabled_why: string | null;
+    /**
+     * Failures in a row, since when, and until when nothing is sent.
+     */
+    failures: Generated<number>;
+    failing_since: Timestamp | null;
+    paused_until: Timestamp | null;
+    created_at: Generated<Timestamp>;
+    updated_at: Generated<Timestamp>;
+};
+export type webhook_attempt = {
+    delivery_id: string;
+    number: number;
+    at: Generated<Timestamp>;
+    /**
+     * Of the answer; null if there was none.
+     */
+    status: number | null;
+    latency_ms: number;
+    error: string | null;
+    /**
+     * Its beginning, as text.
+     */
+    answer: string | null;
+};
+export type webhook_delivery = {
+    id: string;
+    webhook_id: string;
+    type: string;
+    /**
+     * Id of what the event is about.
+     */
+    subject: string;
+    seq: number;
+    data: unknown;
+    event_at: Generated<Timestamp>;
+    /**
+     * `pending`, `delivered`, `failed`.
+     */
+    state: Generated<string>;
+    /**
+     * Tries so far, and since it was last asked for: the schedule begins anew then.
+     */
+    attempts: Generated<number>;
+    tries: Generated<number>;
+    /**
+     * When it may be tried (again); null once it is over.
+     */
+    due_at: Generated<Timestamp | null>;
+    /**
+     * Somebody is at it until then.
+     */
+    lease_until: Timestamp | null;
+    delivered_at: Timestamp | null;
+};
+export type webhook_key = {
+    webhook_id: string;
+    number: number;
+    key_id: string;
+    sealed_key: Buffer;
+    sealed: Buffer;
+    expires_at: Timestamp | null;
+};
 export type DB = {
     attempt: attempt;
     drive: drive;
@@ -269,4 +363,8 @@ export type DB = {
     scheduler_health: scheduler_health;
     secret: secret;
     setting: setting;
+    webhook: webhook;
+    webhook_attempt: webhook_attempt;
+    webhook_delivery: webhook_delivery;
+    webhook_key: webhook_key;
 };

@@ -6,7 +6,7 @@ import type { Logger } from 'pino'
 /**
  * Doorbells between processes over LISTEN/NOTIFY: a topic and nothing else, so that a lost one costs only time.
  * Topics: `due` (attempts to ring for), `job:<id>` (new events), `log:<attempt id>` (new output),
- * `drive:<id>` (changed objects), `commit:<batch id>` (it is visible).
+ * `drive:<id>` (changed objects), `commit:<batch id>` (it is visible), `webhooks` (messages to send).
  */
 export interface Signals {
   /** Wakes every waiter on the topic, in all processes. Many calls within 10 ms become one. */

@@ -58,6 +58,11 @@ export const JobBody = z
       description:
         '`cancel_others` (taken if it is left out): the first failed replica ends the others. `wait`: they go on to their own end.',
     }),
+    webhooks: z
+      .array(nameText())
+      .max(REQUEST_LIMITS.webhooks)
+      .optional()
+      .meta({ description: 'Names of webhooks that are told of this job, whatever their scope and selector say.', examples: [['ci']] }),
     roles: z
       .array(RoleBody)
       .min(1)

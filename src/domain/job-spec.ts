@@ -13,6 +13,8 @@ export interface JobSpec {
   readonly graceSeconds: number
   readonly retries: RetryPolicy
   readonly onReplicaFailure: OnReplicaFailure
+  /** Names of webhooks that are told of it in any case. */
+  readonly webhooks: readonly string[]
   readonly roles: readonly RoleSpec[]
 }
 

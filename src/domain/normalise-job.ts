@@ -38,6 +38,7 @@ const specOf = (body: JobBody, mounts: readonly (readonly PlacedMount[])[]): Job
   graceSeconds: body.graceSeconds ?? 10,
   retries: { max: body.retries?.max ?? 0, backoffSeconds: body.retries?.backoffSeconds ?? 10 },
   onReplicaFailure: body.onReplicaFailure ?? 'cancel_others',
+  webhooks: [...new Set(body.webhooks)],
   roles: body.roles.map((role, index) => roleOf(role, mounts[index] ?? [])),
 })
 

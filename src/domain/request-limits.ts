@@ -25,5 +25,6 @@ export const REQUEST_LIMITS = {
   memoryMiB: 64 * 1024 * 1024,
   gpus: 64,
   pids: 4_194_304,
+  webhooks: 20,
   jsonDepth: 32,
 } as const

@@ -47,6 +47,12 @@ export function openInternetAnd(cidrs: readonly string[]): AddressPolicy {
   return { allows: (address) => check(named, address) || isPublic(address) }
 }
 
+/** Those addresses alone. */
+export function onlyNamed(cidrs: readonly string[]): AddressPolicy {
+  const named = blockList(cidrs, [], [])
+  return { allows: (address) => check(named, address) }
+}
+
 function isPublic(address: string): boolean {
   if (isIP(address) === 0 || check(special, address)) return false
   return isIP(plainOf(address)) === 4 || check(global, address)

@@ -9,6 +9,8 @@ import { polishOpenApi } from './polish-openapi.ts'
 export interface OpenApiOptions {
   /** Of the service. */
   readonly version: string
+  /** The messages that it sends by itself; their schemas are components by name. */
+  readonly webhooks: NonNullable<OpenAPIV3_1.Document['webhooks']>
 }
 
 const config = { target: 'draft-2020-12' } as const
@@ -21,6 +23,8 @@ const TAGS = [
   { name: 'drives', description: 'Storage that jobs mount by name.' },
   { name: 'objects', description: 'What lies on drives. A job with a mount of mode `api` may use these with its own token.' },
   { name: 'secrets', description: 'Credentials of drives; nobody is shown them again.' },
+  { name: 'webhooks', description: 'Where events are sent, signed. The messages are described under `webhooks` of this document.' },
+  { name: 'messages', description: 'What webhooks are told, for those who receive it.' },
   { name: 'schedulers', description: 'Places that run jobs.' },
   { name: 'operation', description: 'For those who run Berth.' },
 ]
@@ -33,7 +37,7 @@ fields and parameters are refused in requests; answers may get new fields at any
 
 /** Collects the routes that follow into an OpenAPI 3.1 document, and shows it at /openapi.json and /docs. */
 export const openApiDocument = fp<OpenApiOptions>(
-  async (app, { version }) => {
+  async (app, { version, webhooks }) => {
     await app.register(swagger, {
       openapi: {
         openapi: '3.1.0',
@@ -48,7 +52,7 @@ export const openApiDocument = fp<OpenApiOptions>(
         const open = document.route.config?.access === 'open'
         return { schema: { ...schema, ...headersOf(document.schema.response, schema.response), ...(open && { security: [] }) }, url }
       },
-      transformObject: (document) => polishOpenApi(withComponents(document) as OpenAPIV3_1.Document),
+      transformObject: (document) => polishOpenApi({ ...(withComponents(document) as OpenAPIV3_1.Document), webhooks }),
     })
     await app.register(documentRoutes)
   },

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Pool } from 'pg'
 import type { DB } from '../db/schema.ts'
 import type { Signals } from '../db/signals.ts'
+import type { WebhookAccess } from '../outbound/webhook-access.ts'
 import type { Stores } from '../stores/stores.ts'
 import type { KeyRing } from './secrets/envelope.ts'
 import type { Scheduler } from '../schedulers/scheduler.ts'
@@ -23,6 +24,8 @@ export interface ServiceDeps {
   readonly ambientDrives: readonly string[]
   /** Short id of this installation. */
   readonly installation: string
+  /** Where webhooks may lead. */
+  readonly webhookAccess: WebhookAccess
   /** Signs the tokens that jobs use the API with. */
   readonly jobTokenKey: string
   /** "Something changed, look again." */

@@ -6,6 +6,7 @@ import { driveAttempt } from '../services/attempts/drive-attempt.ts'
 import { ringDue } from '../services/attempts/ring-due.ts'
 import { sweepOld, sweepOverdue } from '../services/attempts/sweep.ts'
 import { watchScheduler } from '../services/schedulers/watch-scheduler.ts'
+import { deliverDue } from '../services/webhooks/deliver-due.ts'
 import type { WorkerDeps } from '../services/worker-deps.ts'
 
 /** Attempts that one worker acts on at once; most of that time it waits for a scheduler. */
@@ -20,7 +21,7 @@ export interface RunningWorker {
   stop(): Promise<void>
 }
 
-/** Starts everything that a worker does: answer doorbells, relay, sweep, and watch each scheduler. */
+/** Starts everything that a worker does: answer doorbells, relay, sweep, send messages, and watch each scheduler. */
 export function startWorker(deps: WorkerDeps, queue: DoorbellQueue): RunningWorker {
   const stopping = new AbortController()
   const { signal } = stopping
@@ -30,6 +31,7 @@ export function startWorker(deps: WorkerDeps, queue: DoorbellQueue): RunningWork
   const loops = [
     runChecks(deps, signal),
     ringDue(deps, queue.ring.bind(queue), signal),
+    deliverDue(deps, signal),
     every(deps, SWEEP_MS, signal, () => sweepOverdue(deps)),
     every(deps, TIDY_MS, signal, () => sweepOld(deps)),
     every(deps, TIDY_MS, signal, () => sweepRemovedDrives(deps)),

@@ -32,6 +32,9 @@ const OF_LOCAL_STOP = ['local.cancel.before', 'local.cancel.after']
 
 const OF_OUTPUTS = ['outputs.copied.after', 'commit.begun.after', 'commit.moved.after', 'outputs.committed.after']
 
+/** Passed by messages and not by jobs: see webhooks.test.ts. */
+export const POINTS_OF_WEBHOOKS = ['webhook.sent.after']
+
 const cases = (place: Place, life: Life, points: readonly string[]): CrashCase[] => points.map((point) => ({ place, point, life }))
 
 /** Every crash point that there is in src, on each kind of scheduler that passes it. */

@@ -11,6 +11,7 @@ import { LogFollowers } from '../../src/services/logs/log-followers.ts'
 import type { WorkerDeps } from '../../src/services/worker-deps.ts'
 import { createStores } from '../../src/stores/open-stores.ts'
 import { ANY_ADDRESS } from '../../src/outbound/address-policy.ts'
+import { createWebhookAccess } from '../../src/outbound/webhook-access.ts'
 import { startWorker } from '../../src/workers/start-worker.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 
@@ -43,6 +44,7 @@ export async function createTestBerth(
     keyRing: [{ id: 'test', key: Buffer.alloc(32, 7) }],
     ambientDrives: [],
     installation: 'testtest',
+    webhookAccess: createWebhookAccess(['127.0.0.0/8']),
     jobTokenKey: 'test',
     signals,
     log,

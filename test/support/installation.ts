@@ -88,6 +88,7 @@ export class Installation {
       BERTH_SCHEDULERS: join(this.dataDir, 'schedulers.json'),
       BERTH_SECRET_KEYS: SECRET_KEYS,
       BERTH_ALLOW_PRIVATE_URLS: 'true',
+      BERTH_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
       ...env,
       DATABASE_URL: databaseUrl(this.database.url),
       ...(redisUrl !== null && { REDIS_URL: redisUrl }),

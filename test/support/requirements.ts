@@ -53,6 +53,15 @@ export function requireAzurite(): Requirement & { readonly program: string } {
   return { program, missing: isMissing(program === '', 'Azurite', 'it is not installed: script/test does it') }
 }
 
+/** The stock library that verifies webhooks in Python: an interpreter that has it. */
+export function requireStandardWebhooks(): Requirement & { readonly python: string } {
+  const python = process.env['BERTH_TEST_PYTHON'] ?? ''
+  return {
+    python,
+    missing: isMissing(python === '', 'standardwebhooks for Python', 'it is not installed: script/test does it where there is Python'),
+  }
+}
+
 /** rclone, and what it mounts with: path of the program. Needs root, as the daemon does. */
 export function requireRclone(): Requirement & { readonly program: string } {
   const program = process.env['BERTH_TEST_RCLONE'] ?? ''

@@ -17,6 +17,7 @@ export default async function startServices(): Promise<() => Promise<void>> {
   process.env['BERTH_TEST_MINIO'] ||= builtProgram('minio', '0.0.0-20260212201848-7aac2a2c5b7c')
   process.env['BERTH_TEST_RCLONE'] ||= builtProgram('rclone', '1.76.0')
   process.env['BERTH_TEST_AZURITE'] ||= builtProgram('azurite', '3.37.0', 'node_modules/azurite/dist/src/blob/main.js')
+  process.env['BERTH_TEST_PYTHON'] ||= builtProgram('standardwebhooks', '1.1.0', 'bin/python')
   process.env['BERTH_TEST_REGISTRY'] ??= findProgram('docker-registry') ?? ''
   return async () => {
     await Promise.all(stops.map((stop) => stop()))

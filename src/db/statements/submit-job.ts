@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import { fanOut } from './fan-out.ts'
 
 export interface NewJob {
   readonly id: string
@@ -28,10 +29,22 @@ new_attempt AS (
 ), new_event AS (
   INSERT INTO job_event (job_id, seq, type, attempt, data)
   SELECT $1, 1, 'job.queued', 1, '{"state":"queued","reason":null,"detail":null}'::jsonb ${from}
+), new_delivery AS (${fanOut({
+  from: `FROM webhook w ${from === '' ? '' : ', key'} WHERE w.project_id = $3`,
+  kind: 'job',
+  type: "'job.queued'",
+  subject: '$1::text',
+  seq: '1',
+  at: 'now()',
+  labels: '$7::jsonb',
+  named: "coalesce(($6::json::jsonb->'webhooks') ? w.name, false)",
+  data: `jsonb_build_object('jobId', $1::text, 'name', $4::text, 'scheduler', $5::text, 'labels', $7::jsonb, 'sequence', 1, 'attempt', 1,
+    'state', 'queued', 'reason', NULL, 'detail', NULL, 'figures', NULL)`,
+})}
 )
 INSERT INTO job (id, project_id, name, scheduler, state, spec, labels, definition_name, definition_version)
 SELECT $1, $3, $4, $5, 'queued', $6::json, $7::jsonb, $9, $10::int ${from}
-RETURNING created_at`
+RETURNING created_at, EXISTS (SELECT FROM new_delivery) AS sent`
 
 const SUBMIT_JOB = `WITH ${accept('')}`
 
@@ -49,8 +62,14 @@ WITH key AS (
   RETURNING job_id
 ), ${accept('FROM key')}`
 
-/** When it was accepted, or null when the idempotency key is known already. */
-export async function insertJob(pool: Pool, job: NewJob): Promise<Date | null> {
+export interface Accepted {
+  readonly createdAt: Date
+  /** Whether webhooks are to be told. */
+  readonly sent: boolean
+}
+
+/** Null when the idempotency key is known already. */
+export async function insertJob(pool: Pool, job: NewJob): Promise<Accepted | null> {
   const { id, attemptId, project, name, scheduler, spec, labels, resolutions, definition, idempotency } = job
   const columns = [
     id,
@@ -72,6 +91,6 @@ export async function insertJob(pool: Pool, job: NewJob): Promise<Date | null> {
           text: SUBMIT_JOB_ONCE,
           values: [...columns, idempotency.route, idempotency.key, idempotency.fingerprint],
         }
-  const { rows } = await pool.query<{ created_at: Date }>(query)
-  return rows[0]?.created_at ?? null
+  const { rows } = await pool.query<{ created_at: Date; sent: boolean }>(query)
+  return rows[0] ? { createdAt: rows[0].created_at, sent: rows[0].sent } : null
 }

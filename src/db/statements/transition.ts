@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import type { JobState } from '../../domain/job-state.ts'
+import { fanOut } from './fan-out.ts'
 
 export interface Move {
   readonly attemptId: string
@@ -28,6 +29,8 @@ export interface Move {
 export interface Moved {
   readonly jobId: string
   readonly sequence: number
+  /** Whether webhooks are to be told. */
+  readonly sent: boolean
 }
 
 /**
@@ -65,7 +68,7 @@ WITH a AS (
     started_at = CASE WHEN $3 = 'running' THEN coalesce(started_at, now()) ELSE started_at END,
     ended_at = CASE WHEN $3 IN ('succeeded', 'failed', 'canceled') THEN now() ELSE NULL END
   FROM a WHERE job.id = a.job_id
-  RETURNING job.id, job.seq, a.number, a.scheduler, a.resolutions
+  RETURNING job.id, job.seq, job.project_id, job.name, job.labels, job.spec, a.number, a.scheduler, a.resolutions
 ), event AS (
   INSERT INTO job_event (job_id, seq, type, attempt, data)
   SELECT id, seq, $5, number, jsonb_build_object('state', $3::text, 'reason', $6::text, 'detail', $7::text) || $14::jsonb FROM moved
@@ -74,11 +77,23 @@ WITH a AS (
   SELECT $12, id, number + 1, scheduler, 'queued', resolutions,
     now() + $13::float8 * interval '1 second', now() + $13::float8 * interval '1 second'
   FROM moved WHERE $12::text IS NOT NULL
+), delivery AS (${fanOut({
+  from: 'FROM moved m JOIN webhook w ON w.project_id = m.project_id',
+  kind: 'job',
+  type: '$5',
+  subject: 'm.id',
+  seq: 'm.seq',
+  at: 'now()',
+  labels: 'm.labels',
+  named: "coalesce((m.spec::jsonb->'webhooks') ? w.name, false)",
+  data: `jsonb_build_object('jobId', m.id, 'name', m.name, 'scheduler', m.scheduler, 'labels', m.labels, 'sequence', m.seq,
+      'attempt', m.number, 'state', $3::text, 'reason', $6::text, 'detail', $7::text, 'figures', NULL) || $14::jsonb`,
+})}
 )
-SELECT id, seq FROM moved`
+SELECT id, seq, EXISTS (SELECT FROM delivery) AS sent FROM moved`
 
 export async function moveState(pool: Pool, move: Move): Promise<Moved | null> {
-  const { rows } = await pool.query<{ id: string; seq: number }>({
+  const { rows } = await pool.query<{ id: string; seq: number; sent: boolean }>({
     name: 'transition',
     text: TRANSITION,
     values: [
@@ -99,5 +114,5 @@ export async function moveState(pool: Pool, move: Move): Promise<Moved | null> {
     ],
   })
   const row = rows[0]
-  return row ? { jobId: row.id, sequence: row.seq } : null
+  return row ? { jobId: row.id, sequence: row.seq, sent: row.sent } : null
 }

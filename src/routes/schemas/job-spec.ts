@@ -48,6 +48,7 @@ export const EXAMPLE_SPEC = {
   graceSeconds: 10,
   retries: { max: 2, backoffSeconds: 10 },
   onReplicaFailure: 'cancel_others',
+  webhooks: [],
   roles: [
     {
       name: 'trainer',
@@ -74,6 +75,7 @@ export const jobSpec = z
     graceSeconds: z.number().meta({ description: 'Between the polite signal and the kill.' }),
     retries: retryPolicy,
     onReplicaFailure: z.enum(ON_REPLICA_FAILURE).meta({ description: 'Whether the first failed replica ends the others.' }),
+    webhooks: z.array(z.string()).meta({ description: 'Names of webhooks that are told of it in any case.' }),
     roles: z.array(roleSpec),
   })
   .meta({

@@ -16,6 +16,14 @@ DELETE FROM idempotency_key WHERE (project_id, route, key) IN (
 /** Long after the last look of an attempt whose worker comes again. */
 const OLD_COMMITS = `DELETE FROM drive_commit WHERE done_at < now() - interval '30 days'`
 
+/** Messages and their tries are kept for a month; what is still to be sent is never older. */
+const OLD_DELIVERIES = `
+WITH old AS (
+  DELETE FROM webhook_delivery WHERE id IN (
+    SELECT id FROM webhook_delivery WHERE event_at < now() - interval '30 days' LIMIT ${BATCH} FOR UPDATE SKIP LOCKED) RETURNING id
+)
+DELETE FROM webhook_attempt WHERE delivery_id IN (SELECT id FROM old)`
+
 /** Tells every attempt that has run longer than it may to stop. */
 export async function sweepOverdue(deps: ServiceDeps): Promise<void> {
   const { rows } = await deps.pool.query<{ id: string }>({ name: 'overdue', text: OVERDUE })
@@ -31,8 +39,9 @@ export async function sweepOverdue(deps: ServiceDeps): Promise<void> {
   }
 }
 
-/** Forgets idempotency keys that are older than was announced, and which batches are visible. */
+/** Forgets idempotency keys that are older than was announced, which batches are visible, and what webhooks were told. */
 export async function sweepOld(deps: ServiceDeps): Promise<void> {
   await deps.pool.query(OLD_KEYS)
   await deps.pool.query(OLD_COMMITS)
+  await deps.pool.query(OLD_DELIVERIES)
 }

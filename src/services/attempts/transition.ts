@@ -59,6 +59,7 @@ async function write(deps: ServiceDeps, change: Change, step: Step): Promise<Mov
     extra: change.figures ? JSON.stringify({ figures: change.figures }) : '{}',
   })
   if (moved) deps.signals.notify(`job:${moved.jobId}`)
+  if (moved?.sent) deps.signals.notify('webhooks')
   if (moved && change.wake) deps.signals.notify('due')
   return moved
 }

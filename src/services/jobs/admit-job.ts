@@ -8,6 +8,7 @@ import { Problem } from '../../domain/problem.ts'
 import type { Scheduler } from '../../schedulers/scheduler.ts'
 import { resolveDefinition } from '../definitions/definitions.ts'
 import { findDrives } from '../drives/find-drives.ts'
+import { unknownWebhooks } from '../webhooks/unknown-webhooks.ts'
 import type { ServiceDeps } from '../service-deps.ts'
 
 export interface AdmittedJob {
@@ -28,6 +29,8 @@ export async function admitJob(deps: ServiceDeps, project: string, request: JobR
   const normalised = normaliseJob(body)
   if (!normalised.ok) throw new Problem('invalid_request', 'the job has faults; each is listed', { errors: placed(normalised.faults) })
   const { spec, mountPointers } = normalised
+  const unknown = await unknownWebhooks(deps, project, spec.webhooks)
+  if (unknown.length > 0) throw new Problem('invalid_request', 'the job names webhooks that are not there', { errors: placed(unknown) })
   const scheduler = deps.schedulers.get(spec.scheduler)
   if (!scheduler) {
     const fault = unknownScheduler(deps, spec.scheduler)

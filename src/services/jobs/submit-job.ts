@@ -33,7 +33,7 @@ export async function submitJob(deps: ServiceDeps, submission: Submission): Prom
   const { spec, resolutions, definition } = await admitJob(deps, project, submission.request)
   const job = { id: newId('job'), spec, resolutions, definition }
   crashPoint('submit_job.before')
-  const createdAt = await insertJob(deps.pool, {
+  const accepted = await insertJob(deps.pool, {
     id: job.id,
     attemptId: newId('att'),
     project,
@@ -50,9 +50,10 @@ export async function submitJob(deps: ServiceDeps, submission: Submission): Prom
       : error
   })
   crashPoint('submit_job.after')
-  if (createdAt === null) return replay(deps, submission)
+  if (accepted === null) return replay(deps, submission)
   deps.signals.notify('due')
-  return { job: acceptedView({ ...job, createdAt }), replayed: false }
+  if (accepted.sent) deps.signals.notify('webhooks')
+  return { job: acceptedView({ ...job, createdAt: accepted.createdAt }), replayed: false }
 }
 
 /** Another request with the same key was stored while ours was admitted. */

@@ -1,4 +1,5 @@
 import type { DriveSnapshot } from '../../domain/drives/drive.ts'
+import { driveDeliveries } from '../../db/statements/drive-deliveries.ts'
 import { crashPoint } from '../../crash-point.ts'
 import { StoreError, type ObjectStore, type OnConflict } from '../../stores/object-store.ts'
 import type { ServiceDeps } from '../service-deps.ts'
@@ -101,9 +102,11 @@ async function move(deps: ServiceDeps, { drive, store, signal }: DriveObjects, {
     clearInterval(renewal)
   }
   crashPoint('commit.moved.after')
-  await (drive.id === null ? deps.pool.query(END_UNREGISTERED, [id]) : deps.pool.query(END, [drive.id, id]))
+  const ended =
+    drive.id === null ? await deps.pool.query(END_UNREGISTERED, [id]) : await deps.pool.query<{ sent: boolean }>(END, [drive.id, id])
   deps.signals.notify(`commit:${id}`)
   if (drive.id !== null) deps.signals.notify(`drive:${drive.id}`)
+  if (ended.rows[0]?.sent) deps.signals.notify('webhooks')
 }
 
 /** Something was put in its way after it was looked at. */
@@ -119,9 +122,12 @@ done AS (
   UPDATE drive SET seq = seq + 1, commits = commits + 1,
     used_bytes = greatest(0, used_bytes + (figures->>'addedBytes')::bigint),
     used_objects = greatest(0, used_objects + (figures->>'addedObjects')::bigint)
-  FROM done WHERE drive.id = $1 RETURNING drive.seq, done.figures
+  FROM done WHERE drive.id = $1
+  RETURNING drive.id, drive.project_id, drive.name, drive.labels, drive.seq, done.figures - 'addedBytes' - 'addedObjects' AS figures
+), event AS (
+  INSERT INTO drive_event (drive_id, seq, type, data) SELECT $1, seq, 'objects_committed', figures FROM d
+), delivery AS (${driveDeliveries({ type: "'drive.objects_committed'", data: 'd.figures' })}
 )
-INSERT INTO drive_event (drive_id, seq, type, data)
-SELECT $1, seq, 'objects_committed', figures - 'addedBytes' - 'addedObjects' FROM d`
+SELECT EXISTS (SELECT FROM delivery) AS sent`
 
 const END_UNREGISTERED = 'UPDATE drive_commit SET done_at = now() WHERE id = $1'

@@ -15,7 +15,7 @@ export interface TestApi {
   readonly berth: TestBerth
   /** Sends a request with the key. `body` is sent as JSON. */
   call(
-    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     url: string,
     request?: { body?: unknown; headers?: Record<string, string> },
   ): Promise<LightMyRequestResponse>

@@ -86,7 +86,7 @@ describe('a claim', () => {
 describe('a move of state', () => {
   it('is made once by many that try, with one event', async () => {
     const moves = await Promise.all(Array.from({ length: 20 }, () => transition(berth.deps, 'starting', { attemptId })))
-    expect(moves.filter((moved) => moved !== null)).toEqual([{ jobId: id, sequence: 2 }])
+    expect(moves.filter((moved) => moved !== null)).toEqual([{ jobId: id, sequence: 2, sent: false }])
     const { items } = await listEvents(berth.deps, { project, id, after: 0, limit: 100 })
     expect(items.map((event) => event.type)).toEqual(['job.queued', 'job.starting'])
   })

@@ -27,6 +27,7 @@ export const aJob = (...roles: readonly RoleSpec[]): JobSpec => ({
   graceSeconds: 10,
   retries: { max: 0, backoffSeconds: 10 },
   onReplicaFailure: 'cancel_others',
+  webhooks: [],
   roles,
 })
 
