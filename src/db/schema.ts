@@ -40,13 +40,17 @@ export type attempt = {
      */
     submitted_at: Timestamp | null;
     /**
-     * Why its replicas are being ended: canceled, timed_out, replica_failed.
+     * Why its replicas are being ended: canceled, timed_out, queue_timed_out, replica_failed.
      */
     stop_reason: string | null;
     /**
      * How it ended, once all replicas have: {result, reason, detail}.
      */
     outcome: unknown | null;
+    /**
+     * Until then a replica must run; set when it is queued, if it has a limit.
+     */
+    queue_deadline_at: Timestamp | null;
     started_at: Timestamp | null;
     /**
      * When the run is over its time; set when it starts, if it has a limit.
@@ -143,6 +147,10 @@ export type job = {
     labels: unknown;
     definition_name: string | null;
     definition_version: number | null;
+    /**
+     * The ended job that it does again.
+     */
+    retry_of: string | null;
     /**
      * Number of the attempt that owns the job now.
      */

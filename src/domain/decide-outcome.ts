@@ -3,7 +3,7 @@ import { FAILURE_REASONS, type FailureReason } from './failure-reason.ts'
 import type { OnReplicaFailure } from './job-spec.ts'
 import type { TerminalState } from './job-state.ts'
 
-export const STOP_REASONS = ['canceled', 'timed_out', 'replica_failed'] as const
+export const STOP_REASONS = ['canceled', 'timed_out', 'queue_timed_out', 'replica_failed'] as const
 /** Why the replicas of an attempt are being ended by us. */
 export type StopReason = (typeof STOP_REASONS)[number]
 
@@ -11,7 +11,7 @@ export interface Stop {
   readonly reason: StopReason
   /**
    * RFC 3339. What ended until then ended by itself; what ended later was ended by the stop.
-   * For `canceled` when it was asked for, for `timed_out` the deadline; null where it is not known.
+   * For `canceled` when it was asked for, for `timed_out` and `queue_timed_out` the deadline; null where it is not known.
    */
   readonly at: string | null
 }
@@ -64,10 +64,14 @@ function outcomeOf(ended: readonly ReplicaObservation[], { stop, timeoutSeconds 
   const cause = firstOf(byItself.filter(isBad), stop)
   if (cause !== undefined) return { result: 'failed', reason: reasonOf(cause), detail: detailOf(cause) }
   if (byItself.length === ended.length || stop === null) return SUCCESS
-  return stop.reason === 'canceled'
-    ? { result: 'canceled', reason: null, detail: 'canceled on request' }
+  if (stop.reason === 'canceled') return { result: 'canceled', reason: null, detail: 'canceled on request' }
+  return stop.reason === 'queue_timed_out'
+    ? QUEUE_TIMED_OUT
     : { result: 'failed', reason: 'timed_out', detail: timeoutDetail(timeoutSeconds) }
 }
+
+/** However far the replicas had come when they were ended. */
+export const QUEUE_TIMED_OUT: Outcome = { result: 'failed', reason: 'queue_timed_out', detail: FAILURE_REASONS.queue_timed_out.meaning }
 
 const SUCCESS: Outcome = { result: 'succeeded', reason: null, detail: null }
 

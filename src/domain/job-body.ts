@@ -44,6 +44,15 @@ export const JobBody = z
         description: 'Longest time of one attempt, from its first running replica on; no limit if it is left out.',
         examples: [3600],
       }),
+    queueTimeoutSeconds: z
+      .int()
+      .min(1)
+      .max(REQUEST_LIMITS.timeoutSeconds)
+      .nullish()
+      .meta({
+        description: 'Longest time from when an attempt is queued until its first replica runs; no limit if it is left out.',
+        examples: [600],
+      }),
     graceSeconds: z
       .int()
       .min(0)

@@ -7,6 +7,8 @@ export interface JobSpec {
   /** Name of a configured scheduler. */
   readonly scheduler: string
   readonly labels: Readonly<Record<string, string>>
+  /** Longest wait of one attempt, from when it is due until a replica runs; null is without limit. */
+  readonly queueTimeoutSeconds: number | null
   /** Longest run of one attempt, counted from the first running replica; null is without limit. */
   readonly timeoutSeconds: number | null
   /** Between the polite signal and the kill. */

@@ -20,6 +20,8 @@ export interface JobView {
   readonly since: string
   readonly spec: JobSpec
   readonly definition: { readonly name: string; readonly version: number } | null
+  /** Id of the ended job that it does again. */
+  readonly retryOf: string | null
   readonly labels: Readonly<Record<string, string>>
   readonly attempts: readonly AttemptView[]
   readonly createdAt: string
@@ -51,7 +53,7 @@ export interface ReplicaView {
 }
 
 /** A job in a list: without spec and attempts. */
-export type JobSummary = Omit<JobView, 'spec' | 'attempts' | 'definition'>
+export type JobSummary = Omit<JobView, 'spec' | 'attempts' | 'definition' | 'retryOf'>
 
 /** A recorded change. `sequence` is per job, from 1, without gaps. */
 export interface JobEvent {

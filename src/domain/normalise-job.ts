@@ -34,6 +34,7 @@ const specOf = (body: JobBody, mounts: readonly (readonly PlacedMount[])[]): Job
   name: body.name ?? 'job',
   scheduler: body.scheduler,
   labels: body.labels ?? {},
+  queueTimeoutSeconds: body.queueTimeoutSeconds ?? null,
   timeoutSeconds: body.timeoutSeconds ?? null,
   graceSeconds: body.graceSeconds ?? 10,
   retries: { max: body.retries?.max ?? 0, backoffSeconds: body.retries?.backoffSeconds ?? 10 },

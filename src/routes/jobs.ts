@@ -7,6 +7,8 @@ import { cancelJob } from '../services/jobs/cancel-job.ts'
 import { getJob } from '../services/jobs/get-job.ts'
 import { listJobs } from '../services/jobs/list-jobs.ts'
 import { previewJob } from '../services/jobs/preview-job.ts'
+import { retryJob } from '../services/jobs/retry-job.ts'
+import type { StoredJob } from '../services/jobs/store-job.ts'
 import { submitJob } from '../services/jobs/submit-job.ts'
 import { waitForJob } from '../services/jobs/wait-for-job.ts'
 import { jobId } from './job-id.ts'
@@ -17,15 +19,13 @@ import { job, jobPage, jobPreview } from './schemas/job.ts'
 import { jobListQuery, jobParams, jobQuery, labelsOf, noQuery, pageSize } from './schemas/parameters.ts'
 import { HEADERS, json, responses } from './schemas/responses.ts'
 
-/** Submit, preview, list, read and cancel jobs. */
+/** Submit, preview, list, read, cancel and retry jobs. */
 export const jobRoutes: FastifyPluginAsyncZod<RouteOptions> = async (app, { deps }) => {
   app.post('/v1/jobs', { config: { access: 'key' }, schema: SUBMIT }, async (request, reply) => {
     const { project, body, headers } = request
     const submission = parsedBody(body, parseJobRequest)
     const idempotency = readIdempotency(headers['idempotency-key'], body)
-    const { job, replayed } = await submitJob(deps, { project, request: submission, idempotency })
-    if (replayed) void reply.header('idempotency-replayed', 'true')
-    return reply.code(202).header('location', `/v1/jobs/${job.id}`).send(job)
+    return answered(reply, await submitJob(deps, { project, request: submission, idempotency }))
   })
 
   app.post('/v1/jobs/preview', { config: { access: 'key' }, schema: PREVIEW }, ({ project, body }) =>
@@ -49,6 +49,33 @@ export const jobRoutes: FastifyPluginAsyncZod<RouteOptions> = async (app, { deps
     const canceled = await cancelJob(deps, { project, id: jobId(params.id) })
     return reply.code(202).send(canceled)
   })
+
+  app.post(
+    '/v1/jobs/:id/retry',
+    { config: { access: 'key' }, schema: RETRY },
+    async ({ project, params, headers }, reply: FastifyReply) => {
+      const idempotency = readIdempotency(headers['idempotency-key'], {})
+      return answered(reply, await retryJob(deps, { project, id: jobId(params.id), idempotency }))
+    },
+  )
+}
+
+function answered(reply: FastifyReply, { job, replayed }: StoredJob): FastifyReply {
+  if (replayed) void reply.header('idempotency-replayed', 'true')
+  return reply.code(202).header('location', `/v1/jobs/${job.id}`).send(job)
+}
+
+const RETRY = {
+  operationId: 'retryJob',
+  tags: ['jobs'],
+  summary: 'Do an ended job again',
+  description: 'A new job, asked for in the same words and resolved anew, that points to the old one. One that has not ended answers 409.',
+  params: jobParams,
+  querystring: noQuery,
+  headers: idempotencyHeaders,
+  response: responses({
+    202: json('The new job is stored and will be started.', job, { Location: HEADERS.location, 'Idempotency-Replayed': HEADERS.replayed }),
+  }),
 }
 
 const SUBMIT = {

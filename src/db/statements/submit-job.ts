@@ -12,6 +12,9 @@ export interface NewJob {
   readonly labels: string
   readonly resolutions: string
   readonly definition: { readonly name: string; readonly version: number } | null
+  readonly queueTimeoutSeconds: number | null
+  /** The ended job that it does again. */
+  readonly retryOf: string | null
   readonly idempotency: { readonly route: string; readonly key: string; readonly fingerprint: string } | null
 }
 
@@ -25,7 +28,8 @@ export const IDEMPOTENCY_HOURS = 24
  */
 const accept = (from: string) => `
 new_attempt AS (
-  INSERT INTO attempt (id, job_id, number, scheduler, state, resolutions) SELECT $2, $1, 1, $5, 'queued', $8::json ${from}
+  INSERT INTO attempt (id, job_id, number, scheduler, state, resolutions, queue_deadline_at)
+  SELECT $2, $1, 1, $5, 'queued', $8::json, now() + $11::float8 * interval '1 second' ${from}
 ), new_event AS (
   INSERT INTO job_event (job_id, seq, type, attempt, data)
   SELECT $1, 1, 'job.queued', 1, '{"state":"queued","reason":null,"detail":null}'::jsonb ${from}
@@ -42,8 +46,8 @@ new_attempt AS (
     'state', 'queued', 'reason', NULL, 'detail', NULL, 'figures', NULL)`,
 })}
 )
-INSERT INTO job (id, project_id, name, scheduler, state, spec, labels, definition_name, definition_version)
-SELECT $1, $3, $4, $5, 'queued', $6::json, $7::jsonb, $9, $10::int ${from}
+INSERT INTO job (id, project_id, name, scheduler, state, spec, labels, definition_name, definition_version, retry_of)
+SELECT $1, $3, $4, $5, 'queued', $6::json, $7::jsonb, $9, $10::int, $12 ${from}
 RETURNING created_at, EXISTS (SELECT FROM new_delivery) AS sent`
 
 const SUBMIT_JOB = `WITH ${accept('')}`
@@ -55,7 +59,7 @@ const SUBMIT_JOB = `WITH ${accept('')}`
 const SUBMIT_JOB_ONCE = `
 WITH key AS (
   INSERT INTO idempotency_key AS k (project_id, route, key, fingerprint, job_id)
-  VALUES ($3, $11, $12, $13, $1)
+  VALUES ($3, $13, $14, $15, $1)
   ON CONFLICT (project_id, route, key) DO UPDATE
     SET fingerprint = excluded.fingerprint, job_id = excluded.job_id, created_at = now()
     WHERE k.created_at < now() - interval '${IDEMPOTENCY_HOURS} hours'
@@ -82,6 +86,8 @@ export async function insertJob(pool: Pool, job: NewJob): Promise<Accepted | nul
     resolutions,
     definition?.name ?? null,
     definition?.version ?? null,
+    job.queueTimeoutSeconds,
+    job.retryOf,
   ]
   const query =
     idempotency === null

@@ -73,9 +73,10 @@ WITH a AS (
   INSERT INTO job_event (job_id, seq, type, attempt, data)
   SELECT id, seq, $5, number, jsonb_build_object('state', $3::text, 'reason', $6::text, 'detail', $7::text) || $14::jsonb FROM moved
 ), next AS (
-  INSERT INTO attempt (id, job_id, number, scheduler, state, resolutions, due_at, ring_at)
+  INSERT INTO attempt (id, job_id, number, scheduler, state, resolutions, due_at, ring_at, queue_deadline_at)
   SELECT $12, id, number + 1, scheduler, 'queued', resolutions,
-    now() + $13::float8 * interval '1 second', now() + $13::float8 * interval '1 second'
+    now() + $13::float8 * interval '1 second', now() + $13::float8 * interval '1 second',
+    now() + ($13::float8 + (spec->>'queueTimeoutSeconds')::float8) * interval '1 second'
   FROM moved WHERE $12::text IS NOT NULL
 ), delivery AS (${fanOut({
   from: 'FROM moved m JOIN webhook w ON w.project_id = m.project_id',

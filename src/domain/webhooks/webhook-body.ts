@@ -31,7 +31,8 @@ const fields = {
     .meta({ description: '`all`: of every job that the selector fits. `named`: only of jobs that name it in `webhooks`.' }),
   order: z.enum(['none', 'per_job']).meta({
     description:
-      '`none`: at once; a receiver orders by `sequence`. `per_job`: the next event of a job waits until the one before was taken, or given up.',
+      '`none`: at once; a receiver orders by `sequence`. `per_job`: the next event of a job waits until the one before was taken ' +
+      'or given up.',
   }),
   headers: z
     .record(z.string().regex(/^[a-zA-Z][a-zA-Z0-9-]{0,63}$/, 'must be the name of a header'), z.string().min(1).max(4096))

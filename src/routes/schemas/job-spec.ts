@@ -44,6 +44,7 @@ export const EXAMPLE_SPEC = {
   name: 'train',
   scheduler: 'local',
   labels: { team: 'vision' },
+  queueTimeoutSeconds: null,
   timeoutSeconds: 3600,
   graceSeconds: 10,
   retries: { max: 2, backoffSeconds: 10 },
@@ -71,6 +72,10 @@ export const jobSpec = z
     name: z.string(),
     scheduler: z.string(),
     labels,
+    queueTimeoutSeconds: z
+      .number()
+      .nullable()
+      .meta({ description: 'Longest wait of one attempt until a replica runs; null is without limit.' }),
     timeoutSeconds: z.number().nullable().meta({ description: 'Longest run of one attempt; null is without limit.' }),
     graceSeconds: z.number().meta({ description: 'Between the polite signal and the kill.' }),
     retries: retryPolicy,

@@ -100,6 +100,7 @@ export const job = z
       .object({ name: z.string(), version: z.int() })
       .meta({ id: 'DefinitionReference', description: 'The version of the job definition that it was made from.' })
       .nullable(),
+    retryOf: z.string().nullable().meta({ description: 'Id of the ended job that it does again.' }),
     attempts: z.array(attempt),
   })
   .meta({
@@ -110,6 +111,7 @@ export const job = z
         ...EXAMPLE,
         spec: EXAMPLE_SPEC,
         definition: null,
+        retryOf: null,
         attempts: [
           {
             number: 1,

@@ -13,12 +13,13 @@ export interface LiveAttempt {
   readonly stopReason: StopReason | null
   readonly cancelRequestedAt: Date | null
   readonly deadlineAt: Date | null
+  readonly queueDeadlineAt: Date | null
   readonly replicas: readonly ReplicaObservation[]
 }
 
 const LIVE = `
 SELECT a.id AS "attemptId", a.state, j.spec, a.submitted_at IS NOT NULL AS submitted, a.stop_reason AS "stopReason",
-  j.cancel_requested_at AS "cancelRequestedAt", a.deadline_at AS "deadlineAt",
+  j.cancel_requested_at AS "cancelRequestedAt", a.deadline_at AS "deadlineAt", a.queue_deadline_at AS "queueDeadlineAt",
   coalesce((SELECT jsonb_agg(jsonb_build_object('role', r.role, 'index', r.index, 'phase', r.phase, 'exitCode', r.exit_code,
     'startedAt', r.started_at, 'endedAt', r.ended_at, 'node', r.node, 'nativeId', r.native_id,
     'nativeReason', r.native_reason, 'failure', r.failure)) FROM replica r WHERE r.attempt_id = a.id), '[]') AS replicas
@@ -26,9 +27,9 @@ FROM attempt a JOIN job j ON j.id = a.job_id AND j.attempt = a.number
 WHERE a.outcome IS NULL AND a.removed_at IS NULL`
 
 /** Why the attempt is being ended, and from when on; null while it is not. */
-export function stopOf({ stopReason, cancelRequestedAt, deadlineAt }: LiveAttempt): Stop | null {
+export function stopOf({ stopReason, cancelRequestedAt, deadlineAt, queueDeadlineAt }: LiveAttempt): Stop | null {
   if (stopReason === null) return null
-  const at = { canceled: cancelRequestedAt, timed_out: deadlineAt, replica_failed: null }[stopReason]
+  const at = { canceled: cancelRequestedAt, timed_out: deadlineAt, queue_timed_out: queueDeadlineAt, replica_failed: null }[stopReason]
   return { reason: stopReason, at: at?.toISOString() ?? null }
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { crashPoint } from '../../crash-point.ts'
-import type { Outcome, StopReason } from '../../domain/decide-outcome.ts'
+import { QUEUE_TIMED_OUT, type Outcome, type StopReason } from '../../domain/decide-outcome.ts'
 import type { Step } from './step.ts'
 import { findLiveAttempt, type LiveAttempt } from './live-attempt.ts'
 import { noteProgress, transition } from './transition.ts'
@@ -42,5 +42,6 @@ async function waitForEnd(deps: WorkerDeps, attemptId: string, ms: number, signa
 
 function outcomeOfNothing(stopReason: StopReason): Outcome {
   if (stopReason === 'canceled') return { result: 'canceled', reason: null, detail: 'canceled before anything ran' }
+  if (stopReason === 'queue_timed_out') return QUEUE_TIMED_OUT
   return { result: 'failed', reason: stopReason === 'timed_out' ? 'timed_out' : 'executor_error', detail: null }
 }

@@ -10,11 +10,12 @@ export interface AcceptedJob {
   readonly spec: JobSpec
   readonly resolutions: readonly Resolution[]
   readonly definition: { readonly name: string; readonly version: number } | null
+  readonly retryOf: string | null
   readonly createdAt: Date
 }
 
 /** The answer to a submission: made of what never changes, so that it can be given again word for word. */
-export function acceptedView({ id, spec, resolutions, definition, createdAt }: AcceptedJob): JobView {
+export function acceptedView({ id, spec, resolutions, definition, retryOf, createdAt }: AcceptedJob): JobView {
   const at = createdAt.toISOString()
   const queued = { state: 'queued', reason: null, detail: null } as const
   const roles = spec.roles.map(({ name }) => ({ name, replicas: [] }))
@@ -26,6 +27,7 @@ export function acceptedView({ id, spec, resolutions, definition, createdAt }: A
     since: at,
     spec,
     definition,
+    retryOf,
     labels: spec.labels,
     attempts: [{ number: 1, ...queued, roles, mounts: resolutions, startedAt: null, endedAt: null }],
     createdAt: at,
@@ -42,7 +44,8 @@ interface KnownKey {
 }
 
 const FIND = `
-SELECT k.fingerprint, j.id, j.spec, a.resolutions, j.definition_name, j.definition_version, j.created_at AS "createdAt"
+SELECT k.fingerprint, j.id, j.spec, a.resolutions, j.definition_name, j.definition_version, j.retry_of AS "retryOf",
+  j.created_at AS "createdAt"
 FROM idempotency_key k JOIN job j ON j.id = k.job_id JOIN attempt a ON a.job_id = j.id AND a.number = 1
 WHERE k.project_id = $1 AND k.route = $2 AND k.key = $3 AND k.created_at >= now() - interval '${IDEMPOTENCY_HOURS} hours'`
 

@@ -3,7 +3,7 @@ import type { Fault } from '../../domain/fault.ts'
 import { jobOfDefinition, type JobRequest } from '../../domain/job-request.ts'
 import type { JobSpec } from '../../domain/job-spec.ts'
 import type { Resolution } from '../../domain/mount-plan.ts'
-import { normaliseJob } from '../../domain/normalise-job.ts'
+import { normaliseJob, type MountPointers } from '../../domain/normalise-job.ts'
 import { Problem } from '../../domain/problem.ts'
 import type { Scheduler } from '../../schedulers/scheduler.ts'
 import { resolveDefinition } from '../definitions/definitions.ts'
@@ -28,7 +28,22 @@ export async function admitJob(deps: ServiceDeps, project: string, request: JobR
   const placed = (faults: readonly Fault[]): readonly Fault[] => (definition === null ? faults : faults.map(inDefinition(definition)))
   const normalised = normaliseJob(body)
   if (!normalised.ok) throw new Problem('invalid_request', 'the job has faults; each is listed', { errors: placed(normalised.faults) })
-  const { spec, mountPointers } = normalised
+  return { ...(await admitSpec(deps, project, { ...normalised, placed })), definition }
+}
+
+interface Admission {
+  readonly spec: JobSpec
+  readonly mountPointers: MountPointers
+  /** Says of faults of the spec where they stand in the request. */
+  readonly placed: (faults: readonly Fault[]) => readonly Fault[]
+}
+
+/** What a job would run as that is normalised already. @throws Problem as `admitJob` */
+export async function admitSpec(
+  deps: ServiceDeps,
+  project: string,
+  { spec, mountPointers, placed }: Admission,
+): Promise<Omit<AdmittedJob, 'definition'>> {
   const unknown = await unknownWebhooks(deps, project, spec.webhooks)
   if (unknown.length > 0) throw new Problem('invalid_request', 'the job names webhooks that are not there', { errors: placed(unknown) })
   const scheduler = deps.schedulers.get(spec.scheduler)
@@ -48,7 +63,7 @@ export async function admitJob(deps: ServiceDeps, project: string, request: JobR
       errors: placed(admitted.faults),
     })
   }
-  return { spec, resolutions: admitted.resolutions, scheduler, definition }
+  return { spec, resolutions: admitted.resolutions, scheduler }
 }
 
 async function wholeJob(deps: ServiceDeps, project: string, request: JobRequest) {

@@ -28,6 +28,7 @@ export async function getJob(deps: ServiceDeps, { project, id }: JobId): Promise
     ...summaryOf(row),
     spec: row.spec,
     definition: name !== null && version !== null ? { name, version } : null,
+    retryOf: row.retry_of,
     attempts: row.attempts.map((attempt) => attemptView(row, attempt)),
   }
 }

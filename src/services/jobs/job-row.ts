@@ -15,12 +15,13 @@ export interface JobRow {
   readonly labels: Record<string, string>
   readonly definition_name: string | null
   readonly definition_version: number | null
+  readonly retry_of: string | null
   readonly created_at: Date
   readonly started_at: Date | null
   readonly ended_at: Date | null
 }
 
-export const summaryOf = (row: Omit<JobRow, 'spec' | 'definition_name' | 'definition_version'>): JobSummary => ({
+export const summaryOf = (row: Omit<JobRow, 'spec' | 'definition_name' | 'definition_version' | 'retry_of'>): JobSummary => ({
   id: row.id,
   name: row.name,
   scheduler: row.scheduler,

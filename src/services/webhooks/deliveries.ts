@@ -74,7 +74,8 @@ export async function getDelivery(deps: ServiceDeps, name: WebhookName, id: stri
 /** Sends it again, now, with the same id; its schedule begins anew. @throws Problem `not_found` */
 export async function redeliver(deps: ServiceDeps, name: WebhookName, id: string): Promise<DeliveryView> {
   const { id: webhookId } = await getWebhook(deps, name)
-  const text = `UPDATE webhook_delivery SET state = 'pending', due_at = now(), tries = 0, delivered_at = NULL WHERE id = $1 AND webhook_id = $2`
+  const text = `UPDATE webhook_delivery SET state = 'pending', due_at = now(), tries = 0, delivered_at = NULL
+WHERE id = $1 AND webhook_id = $2`
   const { rowCount } = await deps.pool.query(text, [id, webhookId])
   if (rowCount === 0) throw new Problem('not_found', `The webhook \`${name.name}\` has no delivery ${id}.`)
   deps.signals.notify('webhooks')

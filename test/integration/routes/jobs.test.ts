@@ -108,6 +108,21 @@ describe.skipIf(requirePostgres().missing)('jobs', () => {
     expect((await api.call('GET', `/v1/jobs?name=other&limit=1&cursor=${nextCursor}`)).statusCode).toBe(400)
   })
 
+  it('that have ended are done again as new jobs that point to them', async () => {
+    const first = shaped(await api.call('POST', '/v1/jobs', { body: aJob({ labels: { a: 'b' }, queueTimeoutSeconds: 60 }) }), jobSchema)
+    const tooEarly = problemOf(await api.call('POST', `/v1/jobs/${first.id}/retry`))
+    expect(tooEarly).toMatchObject({ code: 'wrong_state', status: 409 })
+    await api.berth.database.pool.query(`UPDATE job SET state = 'failed', ended_at = now() WHERE id = $1`, [first.id])
+    const headers = { 'idempotency-key': 'again' }
+    const answer = await api.call('POST', `/v1/jobs/${first.id}/retry`, { headers })
+    const again = shaped(answer, jobSchema)
+    expect([answer.statusCode, answer.headers['location']]).toEqual([202, `/v1/jobs/${again.id}`])
+    expect(again).toMatchObject({ retryOf: first.id, state: 'queued', spec: first.spec })
+    const repeated = await api.call('POST', `/v1/jobs/${first.id}/retry`, { headers })
+    expect([repeated.headers['idempotency-replayed'], repeated.json()]).toEqual(['true', again])
+    expect(shaped(await api.call('GET', `/v1/jobs/${again.id}`), jobSchema)).toMatchObject({ retryOf: first.id })
+  })
+
   it('are canceled by asking, twice is fine', async () => {
     const { job } = await submit()
     const first = await api.call('POST', `/v1/jobs/${job.id}/cancel`)

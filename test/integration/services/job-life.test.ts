@@ -102,6 +102,21 @@ describe('a job', () => {
     expect(view).toMatchObject({ state: 'failed', reason: 'timed_out' })
   })
 
+  it('fails without a start when nothing of it runs within queueTimeoutSeconds, once it is known that nothing does', async () => {
+    fake.away = new SchedulerError('unavailable', 'nobody at home')
+    const { id } = await submit(request({}, { queueTimeoutSeconds: 1, retries: { max: 3 } }))
+    const reasons = async () => (await listEvents(berth.deps, { project, id, after: 0, limit: 100 })).items.map(({ reason }) => reason)
+    await expect.poll(reasons, { timeout: 10_000 }).toContain('queue_timed_out')
+    expect(await getJob(berth.deps, { project, id })).toMatchObject({ state: 'starting', reason: 'scheduler_unreachable' })
+    fake.away = null
+    expect(await ended(id)).toMatchObject({ state: 'failed', reason: 'queue_timed_out', startedAt: null, attempts: [{ number: 1 }] })
+  })
+
+  it('that runs in time is not touched by queueTimeoutSeconds', async () => {
+    const { id } = await submit(request({ FAKE_SECONDS: '2' }, { queueTimeoutSeconds: 1 }))
+    expect(await ended(id)).toMatchObject({ state: 'succeeded' })
+  })
+
   it('waits visibly while its scheduler is away, and runs when it is back', async () => {
     fake.away = new SchedulerError('unavailable', 'nobody at home')
     const { id } = await submit(request())

@@ -23,6 +23,7 @@ export const aJob = (...roles: readonly RoleSpec[]): JobSpec => ({
   name: 'job',
   scheduler: 'here',
   labels: {},
+  queueTimeoutSeconds: null,
   timeoutSeconds: null,
   graceSeconds: 10,
   retries: { max: 0, backoffSeconds: 10 },
