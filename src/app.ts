@@ -35,6 +35,7 @@ import { webhookMessages } from './routes/webhook-messages.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 import { findGrant } from './services/drives/drive-grant.ts'
 import type { ServiceDeps } from './services/service-deps.ts'
+import { webhookFigures } from './services/webhooks/webhook-figures.ts'
 
 export interface AppDeps extends ServiceDeps {
   /** The key that every request but those of health and the document must bring. */
@@ -79,7 +80,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(jsonBody)
   await app.register(bodyDeadline)
   await app.register(openStreams)
-  await app.register(metrics, { pool: deps.pool })
+  await app.register(metrics, { pool: deps.pool, webhooks: () => webhookFigures(deps) })
   await app.register(openApiDocument, { version: VERSION, webhooks: webhookMessages() })
   for (const routes of ROUTES) await app.register(routes, { deps })
   await app.register(metricsRoutes)

@@ -282,6 +282,10 @@ describe.skipIf(requirePostgres().missing)('webhooks', () => {
       (one) => one.health.pausedUntil !== null,
     )
     expect(health.failures).toBeGreaterThanOrEqual(10)
+    const { text } = await api.app.metrics.read()
+    expect(text).toMatch(/berth_webhook_pending [1-9]/)
+    expect(text).toMatch(/berth_webhook_endpoints\{state="failing"\} [1-9]/)
+    expect(text).toMatch(/berth_webhook_late_seconds \d/)
     const tried = receiver.at('/dead').length
     await submit()
     await new Promise((resolve) => setTimeout(resolve, 1_500))
