@@ -12,10 +12,14 @@ import { benchDrives } from './drives.ts'
 import { benchLogs } from './logs.ts'
 import { benchDockerTrue, benchLocalTrue } from './run-true.ts'
 import { benchSubmit } from './submit.ts'
+import { benchWebhooks } from './webhooks.ts'
+
+/** The receivers are here, and their keys are sealed. */
+const FOR_WEBHOOKS = { BERTH_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', BERTH_SECRET_KEYS: `bench:${Buffer.alloc(32, 7).toString('base64')}` }
 
 const socketPath = (process.env['DOCKER_HOST'] ?? 'unix:///var/run/docker.sock').replace(/^unix:\/\//, '')
 const wanted = process.argv.slice(2)
-const isWanted = (bench: 'true' | 'drives' | 'logs' | 'submit'): boolean => wanted.length === 0 || wanted.includes(bench)
+const isWanted = (bench: 'true' | 'drives' | 'logs' | 'submit' | 'webhooks'): boolean => wanted.length === 0 || wanted.includes(bench)
 const hasDocker = await access(socketPath).then(() => true, () => false)
 const dataDir = await mkdtemp(join(tmpdir(), 'berth-bench-'))
 const postgres = await startEmbeddedPostgres({ dataDir, log: () => undefined })
@@ -23,9 +27,10 @@ try {
   const schedulersFile = join(dataDir, 'schedulers.json')
   const docker = hasDocker ? { docker: { kind: 'docker', host: `unix://${socketPath}` } } : {}
   await writeFile(schedulersFile, JSON.stringify({ schedulers: { local: { kind: 'local' }, ...docker } }))
-  const berth = await startBerth({ DATABASE_URL: postgres.url, BERTH_DATA_DIR: dataDir, BERTH_SCHEDULERS: schedulersFile })
+  const berth = await startBerth({ DATABASE_URL: postgres.url, BERTH_DATA_DIR: dataDir, BERTH_SCHEDULERS: schedulersFile, ...FOR_WEBHOOKS })
   try {
     if (isWanted('true')) await benchLocalTrue(berth)
+    if (isWanted('webhooks')) await benchWebhooks(berth)
     if (isWanted('drives')) await benchDrives({ berth, dataDir, dockerSocket: hasDocker ? socketPath : null })
     if (hasDocker) {
       if (isWanted('true')) await benchDockerTrue(berth, socketPath)

@@ -66,7 +66,10 @@ export const metrics = fp<MetricsOptions>(
 /** One question to the database for all of them. While it is away they keep what they last said. */
 function addWebhookGauges(registry: Registry, read: () => Promise<WebhookFigures>): void {
   let asked: Promise<WebhookFigures | null> | null = null
-  const figures = (): Promise<WebhookFigures | null> => (asked ??= read().catch(() => null).finally(() => setImmediate(() => (asked = null))))
+  const figures = (): Promise<WebhookFigures | null> =>
+    (asked ??= read()
+      .catch(() => null)
+      .finally(() => setImmediate(() => (asked = null))))
   const gauge = (name: string, help: string, show: (gauge: Gauge, figures: WebhookFigures) => void, labelNames: string[] = []): Gauge =>
     new Gauge({
       name,

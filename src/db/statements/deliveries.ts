@@ -3,8 +3,9 @@ import { fanOut } from './fan-out.ts'
 
 /** Longer than a try may take, so that a worker that has died in one is found out. */
 const LEASE_SECONDS = 30
-/** Messages of one webhook that are on their way at once. */
-const AT_ONCE = 4
+/** Messages of one webhook that are on their way at once, and of one whose last one failed. */
+const AT_ONCE = 16
+const AT_ONCE_FAILING = 4
 /** After so many failures in a row a webhook gets one try a minute, until one succeeds. */
 const BROKEN_AT = 10
 const PROBE_SECONDS = 60
@@ -37,7 +38,7 @@ WITH due AS (
       AND (w.delivery_order = 'none' OR NOT EXISTS (
         SELECT FROM webhook_delivery e WHERE e.webhook_id = w.id AND e.subject = d.subject AND e.seq < d.seq AND e.due_at IS NOT NULL))
     ORDER BY d.due_at, d.seq
-    LIMIT greatest(0, CASE WHEN w.failures >= ${BROKEN_AT} THEN 1 ELSE ${AT_ONCE} END - (
+    LIMIT greatest(0, CASE WHEN w.failures >= ${BROKEN_AT} THEN 1 WHEN w.failures > 0 THEN ${AT_ONCE_FAILING} ELSE ${AT_ONCE} END - (
       SELECT count(*) FROM webhook_delivery b WHERE b.webhook_id = w.id AND b.lease_until >= now()))
     FOR UPDATE SKIP LOCKED
   ) taken

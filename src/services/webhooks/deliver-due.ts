@@ -3,8 +3,8 @@ import { giveBackDelivery, takeDeliveries, type DueDelivery } from '../../db/sta
 import type { ServiceDeps } from '../service-deps.ts'
 import { sendDelivery } from './send-delivery.ts'
 
-/** Messages that one worker has on their way at once: four of one webhook at the most, so that sixteen dead ones fill it. */
-const MOST = 64
+/** Messages that one worker has on their way at once: of one webhook never more than a few, so that dead ones do not fill it. */
+const MOST = 128
 const POLL_MS = 1_000
 /** What is on its way at a stop may take this long to arrive; then it is given back. */
 const DRAIN_MS = 4_000
