@@ -51,7 +51,7 @@ export async function createDeps(config: Config, databaseUrl: string, log: Logge
     signals,
     log,
   }
-  const services = { ...base, workerId: newId('wrk'), followers: new LogFollowers(base, stop.signal) }
+  const services = { ...base, workerId: newId('wrk'), followers: new LogFollowers(base, stop.signal), keepDays: config.keepDays }
   const backend =
     config.redisUrl === null ? ({ kind: 'postgres', url: databaseUrl } as const) : ({ kind: 'redis', url: config.redisUrl } as const)
   await prepareQueue(backend)

@@ -106,6 +106,14 @@ export const Environment = z.object({
       description: 'Private addresses that webhooks may lead to besides the open internet, there also by http and at any port.',
       defaultWords: 'none',
     }),
+  BERTH_KEEP_DAYS: z
+    .string()
+    .refine((text) => /^(0|[1-9]\d{0,4})$/.test(text), { error: 'must be a number of days, or 0 for ever' })
+    .optional()
+    .meta({
+      description: 'How long jobs are kept after their end, with events and output; `0` for ever.',
+      defaultWords: '`0`',
+    }),
   BERTH_MAX_MOUNTS: z
     .string()
     .refine((text) => /^[1-9]\d{0,2}$/.test(text) && Number(text) <= REQUEST_LIMITS.mounts, {

@@ -6,4 +6,6 @@ export interface WorkerDeps extends ServiceDeps {
   /** Names this worker in claims and leases. */
   readonly workerId: string
   readonly followers: LogFollowers
+  /** How long jobs are kept after their end; null for ever. */
+  readonly keepDays: number | null
 }

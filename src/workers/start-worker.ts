@@ -7,6 +7,7 @@ import { ringDue } from '../services/attempts/ring-due.ts'
 import { sweepOld, sweepOverdue } from '../services/attempts/sweep.ts'
 import { watchScheduler } from '../services/schedulers/watch-scheduler.ts'
 import { deliverDue } from '../services/webhooks/deliver-due.ts'
+import { sweepEndedJobs } from '../services/jobs/sweep-ended-jobs.ts'
 import type { WorkerDeps } from '../services/worker-deps.ts'
 
 /** Attempts that one worker acts on at once; most of that time it waits for a scheduler. */
@@ -34,6 +35,7 @@ export function startWorker(deps: WorkerDeps, queue: DoorbellQueue): RunningWork
     deliverDue(deps, signal),
     every(deps, SWEEP_MS, signal, () => sweepOverdue(deps)),
     every(deps, TIDY_MS, signal, () => sweepOld(deps)),
+    every(deps, TIDY_MS, signal, () => sweepEndedJobs(deps)),
     every(deps, TIDY_MS, signal, () => sweepRemovedDrives(deps)),
     ...[...deps.schedulers].map(([name, scheduler]) => watchScheduler(deps, { name, scheduler, settle: drive }, signal)),
   ]

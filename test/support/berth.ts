@@ -50,7 +50,7 @@ export async function createTestBerth(
     log,
   }
   const workers: { stop(): Promise<void> }[] = []
-  const identity = (): WorkerDeps => ({ ...base, workerId: newId('wrk'), followers: new LogFollowers(base, stop.signal) })
+  const identity = (): WorkerDeps => ({ ...base, workerId: newId('wrk'), followers: new LogFollowers(base, stop.signal), keepDays: 30 })
   return {
     deps: identity(),
     database,
