@@ -1,6 +1,6 @@
 import type { ProblemCode } from '../domain/problem.ts'
 import { Problem } from '../domain/problem.ts'
-import { isDatabaseAway } from './database-away.ts'
+import { isDatabaseAway } from '../services/database-away.ts'
 
 /** What Fastify refuses by itself, by its code. Everything of ours is thrown as a `Problem` already. */
 const FASTIFY_REFUSALS: Readonly<Record<string, readonly [ProblemCode, string]>> = {

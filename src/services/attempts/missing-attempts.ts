@@ -1,6 +1,7 @@
 import type { AttemptObservation, ReplicaObservation } from '../../domain/attempt.ts'
 import { applyObservation } from './apply-observation.ts'
 import { listSubmittedAttempts, type LiveAttempt } from './live-attempt.ts'
+import type { Poison } from '../schedulers/poison.ts'
 import type { WorkerDeps } from '../worker-deps.ts'
 
 /** Gone means: absent from complete lists for at least this long, and from two of them. */
@@ -13,11 +14,13 @@ const GONE_MS = 15_000
 export class MissingAttempts {
   readonly #deps: WorkerDeps
   readonly #scheduler: string
+  readonly #poison: Pick<Poison, 'isAside'>
   readonly #since = new Map<string, number>()
 
-  constructor(deps: WorkerDeps, scheduler: string) {
+  constructor(deps: WorkerDeps, scheduler: string, poison: Pick<Poison, 'isAside'>) {
     this.#deps = deps
     this.#scheduler = scheduler
+    this.#poison = poison
   }
 
   /** @param present everything that the scheduler has. */
@@ -25,6 +28,7 @@ export class MissingAttempts {
     const seen = new Set(present.flatMap((attempt) => attempt.replicas.map((replica) => keyOf(attempt.attemptId, replica))))
     const missing = new Set<string>()
     for (const live of await listSubmittedAttempts(this.#deps, this.#scheduler)) {
+      if (this.#poison.isAside(live.attemptId)) continue
       const gone = expected(live).filter((replica) => !seen.has(keyOf(live.attemptId, replica)) && !hasEnded(live, replica))
       for (const replica of gone) missing.add(keyOf(live.attemptId, replica))
       const lost = gone.filter((replica) => this.#isGone(live, keyOf(live.attemptId, replica)))

@@ -21,6 +21,16 @@ export async function noteReachable(deps: ServiceDeps, scheduler: string): Promi
   for (const { id, state } of await attemptsWith(deps, scheduler, REASON)) await noteProgress(deps, state, { attemptId: id })
 }
 
+/** Says on an attempt that what its scheduler says of it cannot be taken in, so that its state may be old. Never throws. */
+export async function noteMistake(deps: ServiceDeps, attemptId: string): Promise<void> {
+  const change = { attemptId, reason: 'internal_error', detail: 'what its scheduler says of it cannot be read; an operator must look' }
+  try {
+    for (const state of ['starting', 'pending', 'running'] as const) if (await noteProgress(deps, state, change)) return
+  } catch (error) {
+    deps.log.warn({ err: error, attempt: attemptId }, 'that an attempt is set aside was not recorded')
+  }
+}
+
 async function attemptsWith(deps: ServiceDeps, scheduler: string, reason: string | null): Promise<{ id: string; state: JobState }[]> {
   const { rows } = await deps.pool.query<{ id: string; state: JobState }>(WAITING, [scheduler, reason])
   return rows

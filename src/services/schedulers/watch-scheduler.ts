@@ -4,8 +4,10 @@ import { dropLease, takeLease } from '../../db/statements/lease.ts'
 import { SchedulerError, type Scheduler } from '../../schedulers/scheduler.ts'
 import { applyObservation } from '../attempts/apply-observation.ts'
 import { MissingAttempts } from '../attempts/missing-attempts.ts'
-import { noteReachable, noteUnreachable } from './note-reachability.ts'
+import { noteMistake, noteReachable, noteUnreachable } from './note-reachability.ts'
+import { isDatabaseAway } from '../database-away.ts'
 import { OrphanedAttempts } from '../attempts/orphaned-attempts.ts'
+import { Poison } from './poison.ts'
 import { recordHealth } from './scheduler-health.ts'
 import type { WorkerDeps } from '../worker-deps.ts'
 
@@ -27,9 +29,10 @@ export interface WatchedScheduler {
  */
 export async function watchScheduler(deps: WorkerDeps, watched: WatchedScheduler, stop: AbortSignal): Promise<void> {
   const lease = `watch:${watched.name}`
+  const poison = new Poison(deps.log)
   while (!stop.aborted) {
     try {
-      if (await takeLease(deps.pool, lease, deps.workerId)) await watchUnderLease(deps, watched, stop)
+      if (await takeLease(deps.pool, lease, deps.workerId)) await watchUnderLease(deps, { ...watched, poison }, stop)
     } catch (error) {
       deps.log.warn({ err: error, scheduler: watched.name }, 'watching broke off and will be taken up again')
       if (error instanceof SchedulerError) await reportAway(deps, watched.name, error)
@@ -44,7 +47,12 @@ async function reportAway(deps: WorkerDeps, name: string, error: SchedulerError)
   await told.catch((failure: unknown) => deps.log.warn({ err: failure }, 'that a scheduler is away was not recorded'))
 }
 
-async function watchUnderLease(deps: WorkerDeps, watched: WatchedScheduler, stop: AbortSignal): Promise<void> {
+/** What one spell of watching hands on to the next. */
+interface Watched extends WatchedScheduler {
+  readonly poison: Poison
+}
+
+async function watchUnderLease(deps: WorkerDeps, watched: Watched, stop: AbortSignal): Promise<void> {
   const lost = new AbortController()
   const timer = setInterval(() => {
     takeLease(deps.pool, `watch:${watched.name}`, deps.workerId)
@@ -63,18 +71,18 @@ async function watchUnderLease(deps: WorkerDeps, watched: WatchedScheduler, stop
 /** One spell of watching: what was already applied, what is missing, what is nobody's. */
 class Watch {
   readonly #deps: WorkerDeps
-  readonly #watched: WatchedScheduler
+  readonly #watched: Watched
   readonly #signal: AbortSignal
   readonly #applied = new Map<string, string>()
   #settling = 0
   readonly #missing: MissingAttempts
   readonly #orphans: OrphanedAttempts
 
-  constructor(deps: WorkerDeps, watched: WatchedScheduler, signal: AbortSignal) {
+  constructor(deps: WorkerDeps, watched: Watched, signal: AbortSignal) {
     this.#deps = deps
     this.#watched = watched
     this.#signal = signal
-    this.#missing = new MissingAttempts(deps, watched.name)
+    this.#missing = new MissingAttempts(deps, watched.name, watched.poison)
     this.#orphans = new OrphanedAttempts(deps, watched.scheduler)
   }
 
@@ -89,7 +97,20 @@ class Watch {
   /** What cannot be applied must not keep the others from it; then the watch begins anew, with a complete list. */
   async #applyAll(attempts: readonly AttemptObservation[]): Promise<void> {
     const failures: unknown[] = []
-    for (const attempt of attempts) await this.#apply(attempt).catch((error: unknown) => failures.push(error))
+    const { poison } = this.#watched
+    for (const attempt of attempts) {
+      const { attemptId } = attempt
+      if (poison.isAside(attemptId)) continue
+      try {
+        await this.#apply(attempt)
+        poison.passed(attemptId)
+      } catch (error) {
+        // A database that is away says nothing of the attempt.
+        const isAside = !isDatabaseAway(error) && poison.failed(attemptId, error)
+        if (isAside) await noteMistake(this.#deps, attemptId)
+        else failures.push(error)
+      }
+    }
     if (failures.length > 0) throw new Error(`${failures.length} observations were not applied`, { cause: failures[0] })
   }
 
