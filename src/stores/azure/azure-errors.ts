@@ -1,5 +1,6 @@
 import { RestError } from '@azure/storage-blob'
 import { StoreError, type StoreErrorKind } from '../object-store.ts'
+import { kindOfStatus } from '../status-kind.ts'
 
 /** What a call to Azure failed of, told by its code, else by the status (Blob service error codes). */
 export function toStoreError(error: unknown): StoreError {
@@ -9,7 +10,7 @@ export function toStoreError(error: unknown): StoreError {
     return new StoreError('unavailable', `${name}: ${message}`, { cause: error })
   }
   const code = error.code ?? ''
-  const kind = BY_CODE[code] ?? (error.statusCode === undefined ? 'unavailable' : kindOf(error.statusCode))
+  const kind = BY_CODE[code] ?? (error.statusCode === undefined ? 'unavailable' : kindOfStatus(error.statusCode))
   const [words] = error.message.split('\n')
   return new StoreError(kind, `${code || error.name}: ${words}`, { cause: error })
 }
@@ -27,11 +28,4 @@ const BY_CODE: Readonly<Record<string, StoreErrorKind>> = {
   NoAuthenticationInformation: 'access_denied',
   PendingCopyOperation: 'unavailable',
   OperationTimedOut: 'unavailable',
-}
-
-function kindOf(status: number): StoreErrorKind {
-  if (status === 404) return 'not_found'
-  if (status === 412) return 'precondition_failed'
-  if (status === 401 || status === 403) return 'access_denied'
-  return status >= 500 || status === 429 || status === 408 ? 'unavailable' : 'misconfigured'
 }

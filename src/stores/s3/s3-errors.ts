@@ -1,4 +1,5 @@
 import { StoreError, type StoreErrorKind } from '../object-store.ts'
+import { kindOfStatus } from '../status-kind.ts'
 
 interface ServiceError {
   readonly name: string
@@ -11,7 +12,7 @@ export function toStoreError(error: unknown): StoreError {
   if (error instanceof StoreError) return error
   const { name, message, $metadata } = error as ServiceError
   const status = $metadata?.httpStatusCode
-  const kind = BY_NAME[name] ?? (status === undefined ? 'unavailable' : kindOf(status))
+  const kind = BY_NAME[name] ?? (status === undefined ? 'unavailable' : kindOfStatus(status))
   return new StoreError(kind, `${name}: ${message}`, { cause: error })
 }
 
@@ -35,12 +36,4 @@ const BY_NAME: Readonly<Record<string, StoreErrorKind>> = {
   ObjectParentIsFile: 'conflict',
   EntityTooLarge: 'too_large',
   BadDigest: 'digest_mismatch',
-}
-
-function kindOf(status: number): StoreErrorKind {
-  if (status === 404) return 'not_found'
-  if (status === 412) return 'precondition_failed'
-  if (status === 401 || status === 403) return 'access_denied'
-  if (status === 507) return 'full'
-  return status >= 500 || status === 429 || status === 408 ? 'unavailable' : 'misconfigured'
 }
