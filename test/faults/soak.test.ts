@@ -82,7 +82,7 @@ describe.skipIf(need.some(({ missing }) => missing))('Berth under a nemesis', ()
       const end = performance.now() + SECONDS * 1_000
       await Promise.all([load(end), strikes(end)])
       const healed = performance.now()
-      const jobs = await Promise.all([...accepted.values()].map((id) => berth.client.ended(id, RECOVERY_SECONDS)))
+      const jobs = await Promise.all([...accepted.values()].map((id) => berth.client.ended(id, RECOVERY_SECONDS))).catch(explain)
       const quietMs = performance.now() - healed
       for (const job of jobs) await expectTrue(job)
       const { rows } = await berth.database.pool.query<{ jobs: number }>('SELECT count(*)::int AS jobs FROM job')
@@ -96,6 +96,23 @@ describe.skipIf(need.some(({ missing }) => missing))('Berth under a nemesis', ()
       console.log(`seed ${SEED}: ${struck.join(', ')}; ${receiver.received.length} messages`)
     },
   )
+
+  /** What is known of the attempts that are not over, and what the processes said last. */
+  async function explain(error: unknown): Promise<never> {
+    const { rows } = await berth.database.pool.query(
+      `SELECT id, state, owner, epoch, lease_until, due_at, ring_at, rings, outcome, now() FROM attempt WHERE removed_at IS NULL`,
+    )
+    console.log(`seed ${SEED}: not over: ${JSON.stringify(rows, null, 1)}`)
+    for (const { pid, lines, alive } of berth.processes) {
+      console.log(
+        `${pid} ${alive() ? 'lives' : 'has ended'}: ${lines
+          .slice(-15)
+          .map((line) => JSON.stringify(line))
+          .join('\n')}`,
+      )
+    }
+    throw error
+  }
 
   /** What the job itself wrote down decides: no replica of an attempt twice, and once where there is an outcome of its own. */
   async function expectTrue(job: JobView): Promise<void> {

@@ -45,10 +45,16 @@ RETURNING attempt.id AS "attemptId", job.id AS "jobId", job.project_id AS projec
   attempt.submitted_at IS NOT NULL AS submitted, attempt.stop_reason AS "stopReason", attempt.outcome,
   job.cancel_requested_at IS NOT NULL AS "cancelRequested"`
 
+/**
+ * Whether somebody has woken the attempt, by a look at the clock and not at `now()`: that is when this statement began, and
+ * one that began later may have had the row first. Its wake-up would pass for the future, and be forgotten.
+ */
+const IS_DUE = 'due_at <= clock_timestamp()'
+
 const RENEW = `
 UPDATE attempt SET
   lease_until = now() + interval '${LEASE_SECONDS} seconds',
-  due_at = CASE WHEN due_at <= now() THEN due_at ELSE now() + interval '${LEASE_SECONDS} seconds' END
+  due_at = CASE WHEN ${IS_DUE} THEN due_at ELSE now() + interval '${LEASE_SECONDS} seconds' END
 WHERE id = $1 AND epoch = $2 AND owner IS NOT NULL`
 
 /** A wake-up that came during the claim stays due, and is rung for at once. */
@@ -56,10 +62,10 @@ const RELEASE = `
 UPDATE attempt SET
   owner = NULL, lease_until = NULL,
   due_at = CASE WHEN removed_at IS NOT NULL THEN NULL
-    WHEN due_at <= now() THEN due_at ELSE now() + $3::float8 * interval '1 second' END,
-  ring_at = CASE WHEN due_at <= now() THEN now() ELSE now() + coalesce($3::float8, 0) * interval '1 second' END
+    WHEN ${IS_DUE} THEN due_at ELSE now() + $3::float8 * interval '1 second' END,
+  ring_at = CASE WHEN ${IS_DUE} THEN now() ELSE now() + coalesce($3::float8, 0) * interval '1 second' END
 WHERE id = $1 AND epoch = $2
-RETURNING coalesce(due_at <= now(), false) AS due`
+RETURNING coalesce(${IS_DUE}, false) AS due`
 
 const MARK = {
   submitting: `UPDATE attempt SET submitting_at = coalesce(submitting_at, now()) WHERE id = $1 AND epoch = $2 AND stop_reason IS NULL`,

@@ -67,6 +67,24 @@ describe('a claim', () => {
     await claim('two')
   })
 
+  it.each(['renewed', 'released'] as const)('does not forget a wake-up that came after it began to be %s, and was first', async (act) => {
+    const held = await claim()
+    const client = await berth.deps.pool.connect()
+    try {
+      // From here on this connection's now() lies before the wake-up.
+      await client.query('BEGIN')
+      await client.query('SELECT now()')
+      await transition(berth.deps, 'canceling', { attemptId, stopReason: 'canceled', wake: true })
+      if (act === 'renewed') expect(await renewClaim(client as never, held)).toBe(true)
+      else expect(await releaseClaim(client as never, held, null)).toBe(true)
+      await client.query('COMMIT')
+    } finally {
+      client.release()
+    }
+    if (act === 'renewed') expect(await releaseClaim(berth.deps.pool, held, null)).toBe(true)
+    await claim('two')
+  })
+
   it('may not begin to submit what is to be stopped', async () => {
     const held = await claim()
     await transition(berth.deps, 'canceling', { attemptId, stopReason: 'canceled', wake: true })
