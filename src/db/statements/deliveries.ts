@@ -77,13 +77,16 @@ export interface Try {
 
 const IS_HOPELESS = `coalesce(w.failing_since < now() - interval '${GIVE_UP_DAYS} days', false)`
 
-/** What a try came to, in one: the delivery, the try itself, how its webhook is, and who is told if that is given up. */
+/**
+ * What a try came to, in one: the delivery, the try itself, how its webhook is, and who is told if that is given up. One that
+ * was asked for again meanwhile, and so has begun to count anew, stays due.
+ */
 const RECORD = `
 WITH d AS (
   UPDATE webhook_delivery SET lease_until = NULL,
-    state = CASE WHEN $3 THEN 'delivered' WHEN $8::float8 IS NULL THEN 'failed' ELSE 'pending' END,
-    delivered_at = CASE WHEN $3 THEN now() END,
-    due_at = CASE WHEN NOT $3 THEN now() + $8::float8 * interval '1 second' END
+    state = CASE WHEN tries <> $11 THEN state WHEN $3 THEN 'delivered' WHEN $8::float8 IS NULL THEN 'failed' ELSE 'pending' END,
+    delivered_at = CASE WHEN tries = $11 AND $3 THEN now() END,
+    due_at = CASE WHEN tries <> $11 THEN due_at WHEN NOT $3 THEN now() + $8::float8 * interval '1 second' END
   WHERE id = $1 AND attempts = $2
   RETURNING id, webhook_id
 ), attempt AS (
@@ -118,7 +121,7 @@ WITH d AS (
 SELECT enabled FROM failing`
 
 /** @returns whether the webhook was given up by this */
-export async function recordTry(pool: Pool, { id, attempt }: DueDelivery, ended: Try): Promise<{ disabled: boolean }> {
+export async function recordTry(pool: Pool, { id, attempt, tries }: DueDelivery, ended: Try): Promise<{ disabled: boolean }> {
   const isTaken = ended.status !== null && ended.status >= 200 && ended.status < 300
   const { rows } = await pool.query<{ enabled: boolean }>({
     name: 'record_try',
@@ -134,6 +137,7 @@ export async function recordTry(pool: Pool, { id, attempt }: DueDelivery, ended:
       ended.delaySeconds,
       ended.pauseSeconds,
       ended.gone,
+      tries,
     ],
   })
   return { disabled: rows[0] !== undefined && !rows[0].enabled }

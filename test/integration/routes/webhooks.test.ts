@@ -185,6 +185,24 @@ describe.skipIf(requirePostgres().missing)('webhooks', () => {
     expect(problemOf(await api.call('POST', '/v1/webhooks/try/deliveries/msg_none/redeliver')).code).toBe('not_found')
   })
 
+  it('that are asked for again while they are on their way are sent once more', async () => {
+    await register('again', { events: ['job.succeeded'] })
+    const held: (() => void)[] = []
+    receiver.answer = ({ path }) =>
+      path === '/again' && held.length === 0 ? (_, answer) => void held.push(() => answer.writeHead(204).end()) : 204
+    const id = await submit()
+    await until('again', id, 'job.succeeded')
+    const [{ id: delivery = '' } = {}] = await deliveries('again')
+    await api.call('POST', `/v1/webhooks/again/deliveries/${delivery}/redeliver`)
+    held.forEach((answer) => answer())
+    const twice = await eventually(
+      async () => messagesOf('again', id),
+      (all) => all.length === 2,
+    )
+    expect(twice.map(({ headers }) => headers['webhook-id'])).toEqual([delivery, delivery])
+    receiver.answer = () => 204
+  })
+
   it('sign with both keys after a rotation, and with the new one alone where the old is known to others', async () => {
     const { key: first } = await register('turn', { events: ['job.succeeded'] })
     const second = shaped(await api.call('POST', '/v1/webhooks/turn/rotate'), webhookWithKey).key
