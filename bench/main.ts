@@ -11,6 +11,7 @@ import { startBerth } from './berth.ts'
 import { benchDrives } from './drives.ts'
 import { benchLogs } from './logs.ts'
 import { benchDockerTrue, benchLocalTrue } from './run-true.ts'
+import { benchStreams } from './streams.ts'
 import { benchSubmit } from './submit.ts'
 import { benchWebhooks } from './webhooks.ts'
 
@@ -19,7 +20,7 @@ const FOR_WEBHOOKS = { BERTH_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', BERTH_SECRET_KE
 
 const socketPath = (process.env['DOCKER_HOST'] ?? 'unix:///var/run/docker.sock').replace(/^unix:\/\//, '')
 const wanted = process.argv.slice(2)
-const isWanted = (bench: 'true' | 'drives' | 'logs' | 'submit' | 'webhooks'): boolean => wanted.length === 0 || wanted.includes(bench)
+const isWanted = (bench: 'true' | 'drives' | 'logs' | 'submit' | 'webhooks' | 'streams'): boolean => wanted.length === 0 || wanted.includes(bench)
 const hasDocker = await access(socketPath).then(() => true, () => false)
 const dataDir = await mkdtemp(join(tmpdir(), 'berth-bench-'))
 const postgres = await startEmbeddedPostgres({ dataDir, log: () => undefined })
@@ -30,6 +31,7 @@ try {
   const berth = await startBerth({ DATABASE_URL: postgres.url, BERTH_DATA_DIR: dataDir, BERTH_SCHEDULERS: schedulersFile, ...FOR_WEBHOOKS })
   try {
     if (isWanted('true')) await benchLocalTrue(berth)
+    if (isWanted('streams')) await benchStreams(berth)
     if (isWanted('webhooks')) await benchWebhooks(berth)
     if (isWanted('drives')) await benchDrives({ berth, dataDir, dockerSocket: hasDocker ? socketPath : null })
     if (hasDocker) {

@@ -30,6 +30,8 @@ export interface Config {
   readonly secretKeys: KeyEntries | null
   readonly ambientDrives: readonly string[]
   readonly allowPrivateUrls: boolean
+  /** Output of one stream of a replica that is kept; null for all of it. */
+  readonly maxLogBytes: number | null
   /** How long jobs are kept after their end; null for ever. */
   readonly keepDays: number | null
   /** Addresses that webhooks may lead to besides the open internet. */
@@ -78,6 +80,7 @@ function withDefaults(read: Environment, schedulers: readonly SchedulerConfig[] 
     secretKeys: read.BERTH_SECRET_KEYS === undefined ? null : keyRingOf(read.BERTH_SECRET_KEYS),
     ambientDrives: namesIn(read.BERTH_AMBIENT_DRIVES),
     allowPrivateUrls: read.BERTH_ALLOW_PRIVATE_URLS === 'true',
+    maxLogBytes: logBytesIn(read.BERTH_MAX_LOG_MIB),
     keepDays: daysIn(read.BERTH_KEEP_DAYS),
     webhookAllowCidrs: cidrsIn(read.BERTH_WEBHOOK_ALLOW_CIDRS),
     publicUrl: read.BERTH_PUBLIC_URL?.replace(/\/+$/, '') ?? null,
@@ -90,6 +93,9 @@ function withDefaults(read: Environment, schedulers: readonly SchedulerConfig[] 
 
 const storeIn = ({ BERTH_STORE: url, BERTH_STORE_ACCESS_KEY_ID, BERTH_STORE_SECRET_ACCESS_KEY }: Environment): StoreConfig | null =>
   url === undefined ? null : storeOf(url, { accessKeyId: BERTH_STORE_ACCESS_KEY_ID, secretAccessKey: BERTH_STORE_SECRET_ACCESS_KEY })
+
+/** 0 is without limit. */
+const logBytesIn = (text = '1024'): number | null => Number(text) * 1024 * 1024 || null
 
 /** 0 is for ever. */
 const daysIn = (text = '0'): number | null => Number(text) || null

@@ -46,6 +46,7 @@ export async function createDeps(config: Config, databaseUrl: string, log: Logge
     stores: createStores({ managed: managedPlace(config), addresses: config.allowPrivateUrls ? ANY_ADDRESS : openInternetAnd([]) }),
     keyRing: config.secretKeys ?? (config.databaseUrl === null ? await keepSecretKey(config.dataDir) : []),
     ambientDrives: config.ambientDrives,
+    maxLogBytes: config.maxLogBytes,
     installation,
     jobTokenKey: await findJobTokenKey(pool),
     signals,

@@ -114,6 +114,14 @@ export const Environment = z.object({
       description: 'How long jobs are kept after their end, with events and output; `0` for ever.',
       defaultWords: '`0`',
     }),
+  BERTH_MAX_LOG_MIB: z
+    .string()
+    .refine((text) => /^(0|[1-9]\d{0,6})$/.test(text), { error: 'must be a number of MiB, or 0 for no limit' })
+    .optional()
+    .meta({
+      description: 'Output of one stream of a replica that is kept, in MiB; what is longer is cut, and says so. `0` for all of it.',
+      defaultWords: '`1024`',
+    }),
   BERTH_MAX_MOUNTS: z
     .string()
     .refine((text) => /^[1-9]\d{0,2}$/.test(text) && Number(text) <= REQUEST_LIMITS.mounts, {

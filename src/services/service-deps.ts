@@ -22,6 +22,8 @@ export interface ServiceDeps {
   readonly keyRing: KeyRing
   /** Names of drives that may use the worker's own credentials; `*` for all. */
   readonly ambientDrives: readonly string[]
+  /** Of one stream of a replica; null for no limit. */
+  readonly maxLogBytes: number | null
   /** Short id of this installation. */
   readonly installation: string
   /** Where webhooks may lead. */

@@ -13,7 +13,7 @@ describe.skipIf(need.missing).each(PLACES)('the output of a job on %s', (place) 
   let running: BerthProcess
 
   beforeAll(async () => {
-    berth = await Installation.create({ dockerHost: need.host })
+    berth = await Installation.create({ dockerHost: need.host, env: { BERTH_MAX_LOG_MIB: '100' } })
     running = await berth.start()
   })
   afterAll(() => berth.dispose())
@@ -86,6 +86,15 @@ describe.skipIf(need.missing).each(PLACES)('the output of a job on %s', (place) 
     const expected = (word: string): string => Array.from({ length: 2_000 }, (_, at) => `${word} ${at + 1}\n`).join('')
     expect((await berth.client.log(id, 'stream=stdout')).toString()).toBe(expected('out'))
     expect((await berth.client.log(id, 'stream=stderr')).toString()).toBe(expected('err'))
+  })
+
+  it('of more than the operator keeps is cut, and says so, while the job goes on', { timeout: 90_000 }, async () => {
+    const most = 100 * MIB
+    const live = await outputOf('head -c 105000000 /dev/zero | tr "\\0" x; echo end >&2')
+    const stdout = live.toString('latin1').replace('end\n', '')
+    expect(stdout.slice(most)).toBe('\n[berth: this output is longer than 100 MiB and was cut here]\n')
+    expect(/^x+$/.test(stdout.slice(0, most))).toBe(true)
+    expect(live.includes('end\n')).toBe(true)
   })
 
   it('of a killed Berth is whole after another has taken the job over', { timeout: 60_000 }, async () => {

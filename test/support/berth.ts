@@ -44,6 +44,7 @@ export async function createTestBerth(
     keyRing: [{ id: 'test', key: Buffer.alloc(32, 7) }],
     ambientDrives: [],
     installation: 'testtest',
+    maxLogBytes: 1024 * 1024,
     webhookAccess: createWebhookAccess(['127.0.0.0/8']),
     jobTokenKey: 'test',
     signals,

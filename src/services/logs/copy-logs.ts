@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AttemptHandle, LogChunk, LogStream } from '../../domain/attempt.ts'
 import { appendLog, logSizes, type LogOwner, type LogPiece } from '../../db/statements/append-log.ts'
 import type { Scheduler } from '../../schedulers/scheduler.ts'
+import { cutOutput } from './cut-output.ts'
 import type { ServiceDeps } from '../service-deps.ts'
 
 const SEGMENT_BYTES = 256 * 1024
@@ -17,7 +18,7 @@ export interface CopyLogs {
 }
 
 /**
- * Copies a replica's output into the database from where it was left, byte for byte. Safe to run twice at once:
+ * Copies a replica's output into the database from where it was left, byte for byte, up to the operator's limit. Safe to run twice at once:
  * each append states where it begins, and the slower reader starts again from what is stored by then.
  *
  * @throws SchedulerError `unavailable`
@@ -46,7 +47,9 @@ async function storeAll(deps: ServiceDeps, owner: LogOwner, chunks: AsyncIterabl
   }
   const timer = setInterval(() => void store(), FLUSH_MS)
   try {
-    for await (const chunk of chunks) {
+    for await (const whole of chunks) {
+      const chunk = cutOutput(whole, deps.maxLogBytes)
+      if (chunk === null) continue
       buffer.add(chunk)
       if (buffer.size >= SEGMENT_BYTES && !(await store())) return true
     }
