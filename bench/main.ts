@@ -20,7 +20,8 @@ const FOR_WEBHOOKS = { BERTH_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', BERTH_SECRET_KE
 
 const socketPath = (process.env['DOCKER_HOST'] ?? 'unix:///var/run/docker.sock').replace(/^unix:\/\//, '')
 const wanted = process.argv.slice(2)
-const isWanted = (bench: 'true' | 'drives' | 'logs' | 'submit' | 'webhooks' | 'streams'): boolean => wanted.length === 0 || wanted.includes(bench)
+type Bench = 'true' | 'drives' | 'logs' | 'submit' | 'webhooks' | 'streams'
+const isWanted = (bench: Bench): boolean => wanted.length === 0 || wanted.includes(bench)
 const hasDocker = await access(socketPath).then(() => true, () => false)
 const dataDir = await mkdtemp(join(tmpdir(), 'berth-bench-'))
 const postgres = await startEmbeddedPostgres({ dataDir, log: () => undefined })

@@ -192,7 +192,8 @@ describe.skipIf(requirePostgres().missing)('webhooks', () => {
       path === '/again' && held.length === 0 ? (_, answer) => void held.push(() => answer.writeHead(204).end()) : 204
     const id = await submit()
     await until('again', id, 'job.succeeded')
-    const [{ id: delivery = '' } = {}] = await deliveries('again')
+    const [found] = await deliveries('again')
+    const delivery = found?.id ?? ''
     await api.call('POST', `/v1/webhooks/again/deliveries/${delivery}/redeliver`)
     held.forEach((answer) => answer())
     const twice = await eventually(

@@ -1,4 +1,4 @@
-import type { LookupAddress } from 'node:dns'
+import type * as Dns from 'node:dns'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,8 +9,8 @@ import { createWebhookAccess } from '../../../src/outbound/webhook-access.ts'
 /** What the name servers say, one answer after the other; the last one for ever. */
 const dns = vi.hoisted(() => ({ answers: [] as string[][], asked: 0 }))
 vi.mock('node:dns', async (original) => ({
-  ...(await original<typeof import('node:dns')>()),
-  lookup: (_name: string, _options: object, done: (error: null, addresses: LookupAddress[]) => void) => {
+  ...(await original<typeof Dns>()),
+  lookup: (_name: string, _options: object, done: (error: null, addresses: Dns.LookupAddress[]) => void) => {
     const addresses = dns.answers[Math.min(dns.asked, dns.answers.length - 1)] ?? []
     dns.asked += 1
     done(
