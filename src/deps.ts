@@ -6,6 +6,7 @@ import { DEFAULT_DOCKER_HOST, DEFAULT_STAGING, type SchedulerConfig } from './co
 import { findInstallation, findJobTokenKey } from './db/installation.ts'
 import { migrate } from './db/migrate.ts'
 import { createDb, createPool } from './db/pool.ts'
+import { watchPulse } from './db/pulse.ts'
 import { createSignals } from './db/signals.ts'
 import { newId } from './domain/id.ts'
 import { ANY_ADDRESS, openInternetAnd } from './outbound/address-policy.ts'
@@ -36,7 +37,8 @@ export async function createDeps(config: Config, databaseUrl: string, log: Logge
   const applied = await migrate(pool)
   if (applied.length > 0) log.info({ migrations: applied }, 'the database is up to date now')
   const installation = await findInstallation(pool)
-  const signals = createSignals(pool, databaseUrl, log)
+  const pulse = watchPulse(pool, databaseUrl, log)
+  const signals = createSignals(pool, { connectionString: databaseUrl, pulse }, log)
   const stop = new AbortController()
   const base = {
     pool,
@@ -62,6 +64,7 @@ export async function createDeps(config: Config, databaseUrl: string, log: Logge
     async close() {
       stop.abort()
       await signals.close()
+      await pulse.close()
       await pool.end()
     },
   }

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events'
 import pg from 'pg'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
+import type { Pulse } from './pulse.ts'
 
 /**
  * Doorbells between processes over LISTEN/NOTIFY: a topic and nothing else, so that a lost one costs only time.
@@ -27,11 +28,16 @@ const FLUSH_MS = 10
 const RECONNECT_MS = 500
 const CONNECT_MS = 3_000
 
-/** @param connectionString of the database; one connection of its own is kept for listening, and reconnected for ever. */
-export function createSignals(pool: Pool, connectionString: string, log: Logger): Signals {
+export interface Listening {
+  /** Of the database; one connection of its own is kept for listening, and reconnected for ever. */
+  readonly connectionString: string
+  readonly pulse: Pick<Pulse, 'guard'>
+}
+
+export function createSignals(pool: Pool, listening: Listening, log: Logger): Signals {
   const local = new EventEmitter().setMaxListeners(0)
   const pending = new Set<string>()
-  const listener = listenForever(connectionString, (topic) => local.emit(topic), log)
+  const listener = listenForever(listening, (topic) => local.emit(topic), log)
   let flushing: NodeJS.Timeout | undefined
 
   const flush = (): void => {
@@ -82,13 +88,14 @@ function hangBell(emitter: EventEmitter, topic: string): Bell {
   }
 }
 
-function listenForever(connectionString: string, onTopic: (topic: string) => void, log: Logger): { close(): Promise<void> } {
+function listenForever({ connectionString, pulse }: Listening, onTopic: (topic: string) => void, log: Logger): { close(): Promise<void> } {
   let closed = false
   let client: pg.Client | undefined
   const connect = async (): Promise<void> => {
     if (closed) return
     const next = new pg.Client({ connectionString, keepAlive: true, connectionTimeoutMillis: CONNECT_MS, application_name: 'berth-listen' })
     client = next
+    pulse.guard(next)
     next.on('notification', ({ payload }) => payload !== undefined && onTopic(payload))
     next.on('error', (error) => log.debug({ err: error }, 'the listening connection broke'))
     next.on('end', () => setTimeout(() => void connect(), RECONNECT_MS).unref())

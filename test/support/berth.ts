@@ -34,7 +34,7 @@ export async function createTestBerth(
   const drives = await mkdtemp(join(tmpdir(), 'berth-drives-'))
   await prepareQueue(backend(database.url))
   const log = createLog(process.env['BERTH_TEST_LOG'] ?? 'silent')
-  const signals = createSignals(database.pool, database.url, log)
+  const signals = createSignals(database.pool, { connectionString: database.url, pulse: { guard: () => undefined } }, log)
   const stop = new AbortController()
   const base = {
     pool: database.pool,

@@ -12,25 +12,46 @@ export interface Proxy {
   open(): Promise<void>
   /** Says nothing more on any connection, old or new, without cutting it: until `open`. */
   hush(): void
+  /** The next request that has one of these texts in it is passed on, its answer is not, and its connection is cut; one each. */
+  loseAnswersTo(texts: readonly string[]): void
+  /** Texts whose turn has not come yet. */
+  readonly awaited: ReadonlySet<string>
   close(): Promise<void>
 }
+
+/** Within which a server has done what it was asked. */
+const DONE_MS = 300
 
 /** @param at where to listen: `{path}`, or `{}` for any port of loopback. */
 export async function startProxy(target: NetConnectOpts, at: { readonly path?: string }): Promise<Proxy> {
   const sockets = new Set<Socket>()
+  const awaited = new Set<string>()
   let hushed = false
   let place: ListenOptions = at.path === undefined ? { host: '127.0.0.1', port: 0 } : { path: at.path }
   let server: Server | null = null
 
+  /** Whether what comes back is to be lost. */
+  const isTurn = (request: Buffer): boolean => {
+    const text = [...awaited].find((text) => request.includes(text))
+    return text !== undefined && awaited.delete(text)
+  }
   const accept = (client: Socket): void => {
     const upstream = connect(target)
-    for (const [from, to] of [[client, upstream], [upstream, client]] as const) {
+    let doomed = false
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
       sockets.add(from)
       from.on('error', () => undefined)
       from.on('close', () => (sockets.delete(from), to.destroy()))
       from.on('end', () => to.end())
       from.on('data', (bytes) => {
-        if (hushed || to.write(bytes)) return
+        if (from === client && !doomed && isTurn(bytes)) {
+          doomed = true
+          setTimeout(() => (client.destroy(), upstream.destroy()), DONE_MS)
+        }
+        if (hushed || (doomed && from === upstream) || to.write(bytes)) return
         from.pause()
         to.once('drain', () => from.resume())
       })
@@ -52,6 +73,7 @@ export async function startProxy(target: NetConnectOpts, at: { readonly path?: s
     const address = server.address()
     if (typeof address === 'object' && address) place = { host: '127.0.0.1', port: address.port }
   }
+  const loseAnswersTo = (texts: readonly string[]): void => texts.forEach((text) => awaited.add(text))
   await open()
-  return { port: place.port ?? 0, shut, open, hush: () => void (hushed = true), close: shut }
+  return { port: place.port ?? 0, shut, open, hush: () => void (hushed = true), loseAnswersTo, awaited, close: shut }
 }
