@@ -37,13 +37,15 @@ const homes = {
 }
 
 const own = '^src/[^/]+[.]ts$'
+/** Files of src that every room may use. */
+const shared = '^src/(crash-point|in-lanes|make-directory)[.]ts$'
 const allowance = (name, room, packages) => ({
   name: `room-${name}`,
   comment: `src/${name} may use only what .dependency-cruiser.cjs lists for it.`,
   severity: 'error',
   from: { path: `^src/${name}/` },
   to: {
-    pathNot: [`^src/${name}/`, '^src/(crash-point|in-lanes)[.]ts$', ...room, ...packages.map((name) => `^node_modules/(@types/)?${name}/`)],
+    pathNot: [`^src/${name}/`, shared, ...room, ...packages.map((name) => `^node_modules/(@types/)?${name}/`)],
     dependencyTypesNot: ['core'],
   },
 })
@@ -84,7 +86,7 @@ module.exports = {
       comment: 'app, main, deps and config compose; rooms are composed.',
       severity: 'error',
       from: { path: '^src/[^/]+/' },
-      to: { path: own, pathNot: '^src/(crash-point|in-lanes)[.]ts$' },
+      to: { path: own, pathNot: shared },
     },
     ...Object.entries(homes).map(([pattern, path]) => ({
       name: `home-of-${pattern.replace(/[^a-z]+/g, '-')}`,

@@ -1,5 +1,6 @@
-import { mkdir, realpath } from 'node:fs/promises'
+import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeDirectory } from '../make-directory.ts'
 
 /** Where each part of the embedded PostgreSQL lies, all below `<data folder>/postgres`. */
 export interface ClusterPaths {
@@ -16,7 +17,7 @@ export interface ClusterPaths {
 /** Makes the folder `postgres` below an existing data folder. It lets pass, so that the server's user reaches its own parts. */
 export async function makeClusterPaths(dataDir: string): Promise<ClusterPaths> {
   const root = join(await realpath(dataDir), 'postgres')
-  await mkdir(root, { recursive: true, mode: 0o711 })
+  await makeDirectory(root, 0o711)
   return {
     cluster: join(root, 'data'),
     libraries: join(root, 'lib'),

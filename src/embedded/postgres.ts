@@ -1,8 +1,9 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readFile, rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { makeDirectory } from '../make-directory.ts'
 import { prepareCluster } from './cluster.ts'
 import { makeClusterPaths, type ClusterPaths } from './cluster-paths.ts'
 import { lockDataDir } from './data-dir-lock.ts'
@@ -38,7 +39,7 @@ const STOP_MS = 15_000
  * @throws {EmbeddedPostgresError}
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  await mkdir(options.dataDir, { recursive: true, mode: 0o711 })
+  await makeDirectory(options.dataDir, 0o711)
   const lock = await lockDataDir(options.dataDir)
   try {
     const server = await startServer(options)

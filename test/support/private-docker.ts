@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,6 +13,8 @@ const run = promisify(execFile)
 /** A Docker daemon for one test file to kill, with the image `busybox`. Needs root. */
 export interface PrivateDocker {
   readonly host: string
+  /** Folder of its images, containers and logs. */
+  readonly data: string
   /** Ends the daemon, by SIGKILL if not said otherwise; what runs in its containers may go on. */
   kill(signal?: NodeJS.Signals): Promise<void>
   /** Starts it again, on the same folder and socket. */
@@ -20,7 +22,28 @@ export interface PrivateDocker {
   stop(): Promise<void>
 }
 
-export const startPrivateDocker = async (): Promise<PrivateDocker> => startIn(await mkdtemp(join(tmpdir(), 'berth-dockerd-')))
+export interface PrivateDockerOptions {
+  /** Further flags of the daemon. */
+  readonly flags?: readonly string[]
+  /** Size of a disk that holds nothing but its images, containers and logs; else they are where the machine's are. */
+  readonly diskMiB?: number
+}
+
+export async function startPrivateDocker({ flags = [], diskMiB }: PrivateDockerOptions = {}): Promise<PrivateDocker> {
+  const dir = await mkdtemp(join(tmpdir(), 'berth-dockerd-'))
+  await writeFile(join(dir, 'flags'), `${flags.join(' ')}\n`)
+  if (diskMiB !== undefined) await mountDisk(join(dir, 'data'), diskMiB)
+  return startIn(dir)
+}
+
+/** A file system of its own in a file. The kernel lets go of its device when it is unmounted. */
+export async function mountDisk(folder: string, mebibytes: number): Promise<void> {
+  const image = `${folder}.img`
+  await mkdir(folder)
+  await run('truncate', ['-s', `${mebibytes}M`, image])
+  await run('mkfs.ext4', ['-q', '-m', '0', image])
+  await run('mount', ['-o', 'loop', image, folder])
+}
 
 /** A daemon that takes volume plugins from a folder of its own, so that no other one meets them. */
 export interface DockerWithPlugins extends PrivateDocker {
@@ -41,6 +64,7 @@ async function startIn(dir: string): Promise<PrivateDocker> {
   const host = (await run(SCRIPT, ['start', dir])).stdout.trim()
   return {
     host,
+    data: join(dir, 'data'),
     async kill(signal = 'SIGKILL') {
       const pid = Number(await readFile(join(dir, 'pid'), 'utf8'))
       process.kill(pid, signal)

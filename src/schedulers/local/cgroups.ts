@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
-import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
+import { readFile, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { makeDirectory } from '../../make-directory.ts'
 import type { ResourceLimit } from '../../domain/capabilities.ts'
 import { errorCode, unlessMissing } from './errors.ts'
 import type { LocalReplica } from './render.ts'
@@ -46,7 +47,7 @@ export async function makeCgroups(cgroups: Cgroups, name: string, limits: LocalR
   const wanted = wantedLimits(cgroups, limits)
   for (const limit of wanted) {
     const folder = cgroupFolder(cgroups, name, limit)
-    await mkdir(folder, { recursive: true })
+    await makeDirectory(folder)
     for (const [file, value] of limitFiles(folder, limit, limits[limit] ?? 0)) await writeFile(join(folder, file), value)
   }
   const limited = wanted.includes('memoryMiB')

@@ -1,8 +1,8 @@
 import { OBJECT_KINDS } from '../../domain/drives/drive.ts'
 import { execFile } from 'node:child_process'
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { makeDirectory } from '../../make-directory.ts'
 import type { BindRoot, Capabilities } from '../../domain/capabilities.ts'
 import { slug } from '../../domain/names.ts'
 import { SchedulerError } from '../scheduler.ts'
@@ -152,7 +152,7 @@ function refuseOldSetpriv(cause: unknown): never {
 async function makeFolders(root: string, isolation: Isolation): Promise<void> {
   const mode = isolation === 'links' ? 0o711 : 0o700
   for (const folder of [root, attemptsFolder(root), volumesFolder(root), bellsFolder(root), tombstonesFolder(root), trashFolder(root)]) {
-    await mkdir(folder, { recursive: true, mode })
+    await makeDirectory(folder, mode)
   }
 }
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync } from 'node:fs'
-import { chmod, mkdir, rename, symlink, writeFile } from 'node:fs/promises'
+import { chmod, rename, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { makeDirectory } from '../../make-directory.ts'
 import type { BindRoot } from '../../domain/capabilities.ts'
 import { isUnder } from '../../domain/mount-path.ts'
 import { openBindSource } from './bind-source.ts'
@@ -26,9 +27,9 @@ export interface PreparePlace {
  */
 export async function prepareReplica(request: LocalRequest, replica: LocalReplica, place: PreparePlace): Promise<ReplicaCgroups> {
   const folder = join(place.root, replica.directory)
-  await mkdir(join(folder, 'work'), { recursive: true })
+  await makeDirectory(join(folder, 'work'))
   if (replica.user !== null) await chmod(join(folder, 'work'), 0o777)
-  if (await mkdir(join(folder, 'tmp'), { recursive: true }) !== undefined) await chmod(join(folder, 'tmp'), 0o1777)
+  if (await makeDirectory(join(folder, 'tmp')) !== undefined) await chmod(join(folder, 'tmp'), 0o1777)
   for (const mount of replica.mounts) await prepareSource(mount, place.bindRoots)
   await (request.isolation === 'links' ? linkMounts(join(folder, 'work'), replica) : makeNestedMountPoints(replica))
   const { role, index, limits } = replica
@@ -45,10 +46,10 @@ export async function prepareReplica(request: LocalRequest, replica: LocalReplic
  * here it is only refused early, before any replica has started.
  */
 async function prepareSource(mount: LocalMount, bindRoots: readonly BindRoot[]): Promise<void> {
-  if (mount.kind === 'own') await mkdir(mount.source, { recursive: true, mode: 0o777 }).then(() => chmod(mount.source, 0o777))
+  if (mount.kind === 'own') await makeDirectory(mount.source).then(() => chmod(mount.source, 0o777))
   if (mount.kind === 'drive') closeSync(openBindSource(mount.source, mount.readOnly ? 'ro' : 'rw', [{ root: mount.root, readOnly: false }]))
   if (mount.kind === 'bind') closeSync(openBindSource(mount.source, mount.readOnly ? 'ro' : 'rw', bindRoots))
-  if (mount.kind === 'volume' && await mkdir(mount.source, { recursive: true }) !== undefined) await chmod(mount.source, 0o777)
+  if (mount.kind === 'volume' && await makeDirectory(mount.source) !== undefined) await chmod(mount.source, 0o777)
 }
 
 /** A mount inside of a volume needs a folder there, which a read-only volume would not let bubblewrap make. */
@@ -56,7 +57,7 @@ async function makeNestedMountPoints({ mounts }: LocalReplica): Promise<void> {
   for (const outer of mounts) {
     if (outer.kind !== 'volume' && outer.kind !== 'own') continue
     const inner = mounts.filter(({ path }) => isUnder(outer.path, path))
-    for (const { path } of inner) await mkdir(join(outer.source, path.slice(outer.path.length)), { recursive: true })
+    for (const { path } of inner) await makeDirectory(join(outer.source, path.slice(outer.path.length)))
   }
 }
 
@@ -64,7 +65,7 @@ async function linkMounts(work: string, { mounts }: LocalReplica): Promise<void>
   for (const mount of mounts) {
     if (mount.kind === 'tmpfs') continue
     const link = join(work, mount.path)
-    await mkdir(dirname(link), { recursive: true })
+    await makeDirectory(dirname(link))
     await symlink(mount.source, link).catch((error: unknown) => {
       if (errorCode(error) !== 'EEXIST') throw error
     })

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { link, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { link, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeDirectory } from '../../make-directory.ts'
 import { inLanes } from '../../in-lanes.ts'
 import type { StagedTree } from '../scheduler.ts'
 import { errorCode } from './errors.ts'
@@ -48,7 +49,7 @@ async function isKept(cache: StageCache, version: string): Promise<boolean> {
 }
 
 async function keep(cache: StageCache, tree: StagedTree, writing: TreeWriting): Promise<void> {
-  await mkdir(cache.directory, { recursive: true, mode: 0o755 })
+  await makeDirectory(cache.directory, 0o755)
   await evict(cache, tree.totalBytes)
   const draft = join(cache.directory, `.${randomUUID()}`)
   try {
@@ -64,7 +65,7 @@ async function keep(cache: StageCache, tree: StagedTree, writing: TreeWriting): 
 }
 
 async function linkTree(from: string, target: string, tree: StagedTree): Promise<void> {
-  for (const parent of new Set(tree.files.map(({ path }) => join(target, path, '..')))) await mkdir(parent, { recursive: true })
+  for (const parent of new Set(tree.files.map(({ path }) => join(target, path, '..')))) await makeDirectory(parent)
   await inLanes(LINKS_AT_ONCE, tree.files, ({ path }) =>
     link(join(from, path), join(target, path)).catch((error: unknown) => {
       if (errorCode(error) !== 'EEXIST') throw error

@@ -1,5 +1,5 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
-import { mkdir } from 'node:fs/promises'
+import { makeDirectory } from '../../make-directory.ts'
 import { crashPoint } from '../../crash-point.ts'
 import { SchedulerError, type StagedTree, type SubmitContext } from '../scheduler.ts'
 import type { OwnMount } from './mounts.ts'
@@ -29,7 +29,7 @@ export async function stageReplica(replica: LocalReplica, { staging, progress, s
     }
     crashPoint('local.stage.before')
     await rm(mount.source, { recursive: true, force: true })
-    await mkdir(mount.source, { recursive: true, mode: 0o777 })
+    await makeDirectory(mount.source)
     const writing = { writable: !mount.readOnly, signal, onFile }
     await (mount.cache ? linkFromCache(place.cache, mount.source, tree, writing) : writeTree(mount.source, tree, writing))
     await writeFile(`${mount.source}.staged`, tree.version)

@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { makeDirectory } from '../../make-directory.ts'
 import { inLanes } from '../../in-lanes.ts'
 import { SchedulerError, type StagedFile, type StagedTree, type TreeCopying } from '../scheduler.ts'
 import { errorCode } from './errors.ts'
@@ -22,7 +22,7 @@ export async function writeTree(directory: string, tree: StagedTree, writing: Tr
   const mode = writing.writable ? 0o666 : 0o644
   try {
     const parents = new Set(tree.files.map(({ path }) => dirname(join(directory, path))))
-    for (const parent of parents.add(directory)) await mkdir(parent, { recursive: true, mode: writing.writable ? 0o777 : 0o755 })
+    for (const parent of parents.add(directory)) await makeDirectory(parent, writing.writable ? 0o777 : 0o755)
     if (tree.copyTo !== null) await tree.copyTo(directory, { mode, signal, onFile })
     else await inLanes(FILES_AT_ONCE, tree.files, (file) => writeFile(join(directory, file.path), file, { mode, signal, onFile }))
   } catch (error) {

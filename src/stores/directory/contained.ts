@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
 import { mkdir, open, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { makeDirectory } from '../../make-directory.ts'
 import { StoreError } from '../object-store.ts'
 
 const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
@@ -15,7 +16,7 @@ const MODE = 0o777
  * @throws StoreError `conflict` where a part is no directory
  */
 export async function openDirectory(root: string, parts: readonly string[], missing: 'make' | 'null'): Promise<FileHandle | null> {
-  if (missing === 'make') await mkdir(dirname(root), { recursive: true })
+  if (missing === 'make') await makeDirectory(dirname(root))
   let handle = await openPart(root, missing)
   for (const part of parts) {
     if (handle === null) return null

@@ -2,6 +2,7 @@ import { access, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { StoreError, type ObjectBatch, type ObjectInfo, type OnConflict } from '../object-store.ts'
+import { onDisk } from './disk-error.ts'
 import { driveFolders, type DriveFolders } from './drive-folders.ts'
 import { withKeyLocked } from './key-lock.ts'
 import { everyObject } from './list-objects.ts'
@@ -26,13 +27,14 @@ export function directoryBatch(folders: DriveFolders, id: string): ObjectBatch {
   }
   return {
     write: (key: string, body: Readable, options) =>
-      storeUpload(folders, { key, body, options }, (file) => placeObject(own, { key, file }, undefined)),
+      onDisk(() => storeUpload(folders, { key, body, options }, (file) => placeObject(own, { key, file }, undefined))),
     keys,
     check: async ({ onConflict, signal }) => refuseObstacles(folders, await keys(signal), onConflict),
-    async commit({ onConflict, signal }) {
-      for (const object of await keys(signal)) await move(folders, { own, object }, onConflict)
-      await forget(signal)
-    },
+    commit: ({ onConflict, signal }) =>
+      onDisk(async () => {
+        for (const object of await keys(signal)) await move(folders, { own, object }, onConflict)
+        await forget(signal)
+      }),
     abandon: forget,
   }
 }

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { StoreError, type ObjectStore, type ReadOptions, type WriteOptions } from '../object-store.ts'
 import { copyObjects } from './copy-objects.ts'
 import { directoryBatch } from './directory-batch.ts'
+import { onDisk } from './disk-error.ts'
 import type { DriveFolders } from './drive-folders.ts'
 import { withKeyLocked } from './key-lock.ts'
 import { listObjects } from './list-objects.ts'
@@ -42,10 +43,12 @@ export function directoryStore(folders: DriveFolders): ObjectStore {
       return handle.createReadStream({ ...range, signal, highWaterMark: 1024 * 1024 })
     },
     write: (key: string, body: Readable, options: WriteOptions) =>
-      storeUpload(folders, { key, body, options }, (file) =>
-        withKeyLocked(folders, key, () => placeObject(folders, { key, file }, options.condition)),
+      onDisk(() =>
+        storeUpload(folders, { key, body, options }, (file) =>
+          withKeyLocked(folders, key, () => placeObject(folders, { key, file }, options.condition)),
+        ),
       ),
-    remove: (key, { ifMatch }) => withKeyLocked(folders, key, () => removeObject(folders, key, ifMatch)),
+    remove: (key, { ifMatch }) => onDisk(() => withKeyLocked(folders, key, () => removeObject(folders, key, ifMatch))),
     list: (options) => listObjects(folders.data, options),
     batch: (id) => directoryBatch(folders, id),
     copyOut: (copies, options) => copyObjects(folders, copies, options),

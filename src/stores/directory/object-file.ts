@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { constants, type BigIntStats } from 'node:fs'
-import { mkdir, open, readFile, rename, rm, writeFile, type FileHandle } from 'node:fs/promises'
+import { open, readFile, rename, rm, writeFile, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeDirectory } from '../../make-directory.ts'
 import type { ObjectInfo } from '../object-store.ts'
 import { codeOf, inside, openDirectory } from './contained.ts'
 import { split, type DriveFolders } from './drive-folders.ts'
@@ -66,7 +67,7 @@ export async function readMeta(folders: DriveFolders, { key, etag }: Pick<Object
 
 /** Written before the object is visible: it belongs to that version alone. */
 export async function writeMeta(folders: DriveFolders, { key, etag }: { key: string; etag: string }, meta: ObjectMeta): Promise<void> {
-  await mkdir(folders.meta, { recursive: true })
+  await makeDirectory(folders.meta)
   const draft = join(folders.meta, `.${randomUUID()}`)
   await writeFile(draft, JSON.stringify(meta))
   await rename(draft, metaFile(folders, key, etag))

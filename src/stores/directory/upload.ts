@@ -1,10 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, open, rm, type FileHandle } from 'node:fs/promises'
+import { open, rm, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Transform, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { makeDirectory } from '../../make-directory.ts'
 import { StoreError, type WriteOptions } from '../object-store.ts'
 import { codeOf } from './contained.ts'
+import { diskError } from './disk-error.ts'
 import type { DriveFolders } from './drive-folders.ts'
 import { etagOf } from './object-file.ts'
 
@@ -21,7 +23,7 @@ export interface Upload {
 
 /** Gathers the bytes of an object in a file of their own. @throws StoreError `too_large`, `digest_mismatch`, `full`, `unavailable` */
 export async function receive(folders: DriveFolders, body: Readable, options: Omit<WriteOptions, 'condition'>): Promise<Upload> {
-  await mkdir(folders.uploads, { recursive: true })
+  await makeDirectory(folders.uploads)
   const path = join(folders.uploads, randomUUID())
   const handle = await open(path, 'wx', 0o666)
   try {
@@ -84,11 +86,9 @@ const brokenOff = (error: Error): unknown =>
     : new StoreError('unavailable', 'the upload was cut off', { cause: error })
 
 function explained(error: unknown): unknown {
-  if (error instanceof StoreError) return error
   const code = codeOf(error)
-  if (code === 'ENOSPC' || code === 'EDQUOT') return new StoreError('full', 'no space is left on the disk of the drives', { cause: error })
   if (code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ABORT_ERR' || code === 'ECONNRESET') {
     return new StoreError('unavailable', 'the upload was cut off', { cause: error })
   }
-  return error
+  return diskError(error)
 }
