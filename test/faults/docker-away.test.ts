@@ -1,8 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Engine } from '../../src/schedulers/docker/engine.ts'
+import type { BerthProcess } from '../support/berth-process.ts'
+import { eventually } from '../support/eventually.ts'
+import { firstDifference } from '../support/first-difference.ts'
+import { memoryGrowth } from '../support/memory-growth.ts'
 import { startPrivateDocker, type PrivateDocker } from '../support/private-docker.ts'
 import { Installation } from '../support/installation.ts'
 import { shellJob } from '../support/places.ts'
@@ -10,6 +16,9 @@ import { startProxy, type Proxy } from '../support/proxy.ts'
 import { requireDocker, requireProgram, requireRoot } from '../support/requirements.ts'
 
 const docker = requireDocker()
+const MIB = 1024 * 1024
+/** Of 1,000 bytes, the newline among them: 50 MB. */
+const LINES = 50_000
 
 describe.skipIf(docker.missing)('while the Docker socket is gone', () => {
   let berth: Installation
@@ -135,3 +144,93 @@ describe.skipIf(root.missing || dockerd.missing)('when the Docker daemon itself'
     },
   )
 })
+
+describe.skipIf(root.missing || dockerd.missing)(
+  '100 MB of output, through a restart of a daemon that keeps its containers (case 19)',
+  () => {
+    let own: PrivateDocker
+    let berth: Installation
+    let running: BerthProcess
+
+    beforeAll(async () => {
+      own = await startPrivateDocker({ flags: ['--live-restore'] })
+      berth = await Installation.create({ dockerHost: own.host })
+      running = await berth.start()
+    })
+    afterAll(async () => {
+      await berth.dispose()
+      await own.stop()
+    })
+
+    it.each(['SIGKILL', 'SIGTERM'] as const)('by %s, are whole to the byte, live and afterwards', { timeout: 180_000 }, async (signal) => {
+      const half = `awk 'BEGIN { for (i = 0; i < ${LINES}; i++) printf "%0999d\\n", i }'`
+      await berth.client.ended((await berth.client.submit(shellJob(berth, 'docker', half))).id)
+      const script = `${half}; touch /truth/half; until [ -e /truth/go ]; do sleep 0.1; done; ${half}`
+      let id = ''
+      const growth = await memoryGrowth(running, async () => {
+        ;({ id } = await berth.client.submit(shellJob(berth, 'docker', script)))
+        const live = berth.client.log(id, 'follow=true')
+        await eventually(() => existsSync(join(berth.truth, 'half')), Boolean, 60)
+        // What the daemon has taken from the container and not written yet, it would lose.
+        await sleep(1_000)
+        await own.kill(signal)
+        await sleep(1_000)
+        await own.start()
+        await writeFile(join(berth.truth, 'go'), '')
+        expect(await berth.client.ended(id, 120)).toMatchObject({ state: 'succeeded', attempts: [{ number: 1 }] })
+        const expected = twice(Buffer.from(Array.from({ length: LINES }, (_, at) => `${String(at).padStart(999, '0')}\n`).join('')))
+        expect(firstDifference(await live, expected)).toBeNull()
+        expect(firstDifference(await berth.client.log(id), expected)).toBeNull()
+      })
+      console.log(`memory grew by ${Math.round(growth / MIB)} MiB`)
+      expect(growth).toBeLessThan(150 * MIB)
+      expect(await berth.starts(id)).toEqual(['1/main/0'])
+      await Promise.all(['half', 'go'].map((name) => rm(join(berth.truth, name))))
+      await berth.untilClean()
+    })
+  },
+)
+
+describe.skipIf(docker.missing)('a daemon that tells 400 things in a second to somebody who does not listen (case 20)', () => {
+  let berth: Installation
+
+  beforeAll(async () => {
+    berth = await Installation.create({ dockerHost: docker.host })
+    await berth.start({ serve: 'api' })
+  })
+  afterAll(() => berth.dispose())
+
+  it('hides no end of a job', async () => {
+    const worker = await berth.start({ serve: 'worker' })
+    const ids = await Promise.all(
+      Array.from({ length: 5 }, async () => (await berth.client.submit(shellJob(berth, 'docker', 'sleep 3; exit 7'))).id),
+    )
+    for (const id of ids) await berth.client.until(id, ({ state }) => state === 'running')
+    worker.pause()
+    const [containers] = await berth.nativeObjects()
+    const engine = new Engine(docker.host)
+    const from = performance.now()
+    // Each is an event of a container of ours.
+    for (let round = 0; round < 80; round += 1) {
+      await Promise.all(
+        containers.map((id) =>
+          engine.call({ method: 'POST', path: `/containers/${id}/exec`, body: { Cmd: ['true'] }, signal: AbortSignal.timeout(10_000) }),
+        ),
+      )
+    }
+    console.log(`${80 * containers.length} events in ${Math.round(performance.now() - from)} ms`)
+    await sleep(3_000)
+    worker.resume()
+    for (const id of ids) {
+      expect(await berth.client.ended(id)).toMatchObject({
+        state: 'failed',
+        attempts: [{ number: 1, roles: [{ replicas: [{ exitCode: 7 }] }] }],
+      })
+      await berth.client.events(id)
+      expect(await berth.starts(id)).toEqual(['1/main/0'])
+    }
+    await berth.untilClean()
+  })
+})
+
+const twice = (bytes: Buffer): Buffer => Buffer.concat([bytes, bytes])

@@ -1,8 +1,9 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readFileSync } from 'node:fs'
 import { eventually } from '../support/eventually.ts'
-import { requirePlaces, shellJob, type Place } from '../support/places.ts'
+import { Installation } from '../support/installation.ts'
+import { PLACES, requirePlaces, shellJob, type Place } from '../support/places.ts'
 import { ReliefPool, type Relief } from './relief.ts'
 
 const need = requirePlaces()
@@ -22,11 +23,41 @@ const POINTS: readonly { place: Place; point: string }[] = [
 ]
 /** In which the one that woke up notices, and lets go. */
 const NOTICED_MS = 3_000
+/** Of a claim's 8 s. */
+const STANDSTILL_MS = 16_000
 
 describe.skipIf(need.missing).concurrent('a Berth that stands still for longer than its claim lasts', () => {
   afterAll(() => pool.dispose())
 
   it.for(POINTS)('at $point on $place changes nothing any more when it wakes up', (parked) => pool.use((relief) => outlive(relief, parked)))
+})
+
+describe.skipIf(need.missing)('a worker whose event loop is blocked for two claims (case 13)', () => {
+  let berth: Installation
+
+  beforeAll(async () => {
+    berth = await Installation.create({ dockerHost: need.host })
+    await berth.start({ serve: 'api' })
+  })
+  afterAll(() => berth.dispose())
+
+  it('starts nothing twice and writes nothing stale, while another one goes on with its jobs', async () => {
+    const standstill = new URL('../support/standstill.mjs', import.meta.url).href
+    const env = { NODE_OPTIONS: `--import ${standstill}`, BERTH_TEST_STANDSTILL_MS: String(STANDSTILL_MS) }
+    const blocked = await berth.start({ serve: 'worker', env })
+    const scripts = ['echo done', 'sleep 2; echo done', 'sleep 20; echo done']
+    const jobs = await Promise.all(PLACES.flatMap((place) => scripts.map((script) => berth.client.submit(shellJob(berth, place, script)))))
+    process.kill(blocked.pid, 'SIGUSR2')
+    await berth.start({ serve: 'worker' })
+    for (const { id } of jobs) {
+      expect(await berth.client.ended(id)).toMatchObject({ state: 'succeeded', attempts: [{ number: 1 }] })
+      await berth.client.events(id)
+      expect(await berth.starts(id)).toEqual(['1/main/0'])
+      expect((await berth.client.log(id)).toString()).toBe('done\n')
+    }
+    await berth.untilClean(40)
+    expect(blocked.alive()).toBe(true)
+  })
 })
 
 async function outlive(relief: Relief, { place, point }: (typeof POINTS)[number]): Promise<void> {

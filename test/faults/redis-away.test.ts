@@ -75,6 +75,38 @@ describe.skipIf(redisServer.missing || sandbox.missing)('Redis', () => {
     console.log(`20 jobs over ${Math.round(performance.now() - flushed)} ms after the last FLUSHALL`)
   })
 
+  it('that is full keeps nobody from submitting, and is rung when there is room again (case 8)', async () => {
+    const client = new Redis(redis.url)
+    await client.set('ballast', Buffer.alloc(8_000_000))
+    await client.config('SET', 'maxmemory', '1mb')
+    const ids = await Promise.all(Array.from({ length: 5 }, () => submit('true')))
+    await sleep(3_000)
+    expect(await berth.client.get(ids[0] ?? '')).toMatchObject({ state: 'queued' })
+    expect(worker.lines.some(({ msg }) => msg.includes('doorbells'))).toBe(true)
+    await client.config('SET', 'maxmemory', '0')
+    client.disconnect()
+    await succeeds(ids)
+  })
+
+  it('that throws out what it holds, by a wrong policy, loses no job (case 8)', async () => {
+    const client = new Redis(redis.url)
+    await client.del('ballast')
+    await client.config('SET', 'maxmemory-policy', 'allkeys-random')
+    const [, used = ''] = /used_memory:(\d+)/.exec(await client.info('memory')) ?? []
+    await client.config('SET', 'maxmemory', String(Number(used) + 500_000))
+    const ids: string[] = []
+    for (let round = 0; round < 40; round += 1) {
+      await client.set(`stuffing-${round}`, Buffer.alloc(50_000)).catch(() => undefined)
+      ids.push(await submit('true'))
+    }
+    const [, evicted = '0'] = /evicted_keys:(\d+)/.exec(await client.info('stats')) ?? []
+    console.log(`Redis has thrown out ${evicted} keys`)
+    expect(Number(evicted)).toBeGreaterThan(0)
+    await client.config('SET', 'maxmemory', '0')
+    client.disconnect()
+    await succeeds(ids)
+  })
+
   it('that is gone does not keep a worker from ending in time', async () => {
     await redis.kill()
     const { end, ms } = await worker.stop()
