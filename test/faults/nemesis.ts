@@ -1,86 +1,159 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import type { BerthProcess } from '../support/berth-process.ts'
+import { eventually } from '../support/eventually.ts'
 import type { Installation } from '../support/installation.ts'
+import type { MortalPostgres } from '../support/postgres.ts'
+import type { PrivateDocker } from '../support/private-docker.ts'
 import type { TestRedis } from '../support/redis.ts'
+import { CRASH_CASES, POINTS_OF_WEBHOOKS } from './crash-cases.ts'
 import type { Random } from './random.ts'
+
+/** What an installation stands on. */
+export interface Services {
+  readonly redis: TestRedis
+  readonly postgres: MortalPostgres
+  readonly docker: PrivateDocker
+}
 
 /** Lease of 8 s: longer than that, and shorter. */
 const PARKED_SECONDS = [2, 6, 12]
 const STOP_MS = 15_000
+const WORKERS = 2
+const POINTS = [...CRASH_CASES.map(({ point }) => point), ...POINTS_OF_WEBHOOKS]
 
-/** Kills, stops, parks and cuts what an installation is made of, in an order that its seed decides. */
+type Act = readonly [name: string, act: () => Promise<void>]
+
+/** Kills, stops, parks and cuts what an installation is made of, in an order that its seeds decide. */
 export class Nemesis {
   /** What it has done, by name. */
   readonly done = new Map<string, number>()
+  /** How many processes it has ended without a warning. */
+  crashes = 0
   /** What it saw that must not be, such as a process that does not end. */
   readonly complaints: string[] = []
   readonly #berth: Installation
-  readonly #redis: TestRedis
-  readonly #random: Random
+  readonly #services: Services
+  /** Workers that die by themselves when they come to a point. */
+  readonly #doomed = new Set<BerthProcess>()
 
-  constructor(berth: Installation, redis: TestRedis, random: Random) {
+  constructor(berth: Installation, services: Services) {
     this.#berth = berth
-    this.#redis = redis
-    this.#random = random
+    this.#services = services
   }
 
-  /** Does one thing, and takes back what must not last. */
-  async strike(): Promise<void> {
-    const [name, act] = this.#random.oneOf(this.#acts)
-    this.done.set(name, (this.done.get(name) ?? 0) + 1)
+  /** Does one thing to a process of Berth, and takes back what must not last. Not twice at once. */
+  async strikeProcess(random: Random): Promise<void> {
+    await this.#replaceDead()
+    await this.#strike(this.#ofProcesses(random), random)
+    await this.#replaceDead()
+  }
+
+  /** The same to what Berth stands on. */
+  strikeService(random: Random): Promise<void> {
+    return this.#strike(this.#ofServices(random), random)
+  }
+
+  /** Leaves nobody behind who is still to die. */
+  async rest(): Promise<void> {
+    await Promise.all([...this.#doomed].filter(({ alive }) => alive()).map((worker) => this.#kill(worker)))
+    this.#doomed.clear()
+    await this.#replaceDead()
+  }
+
+  async #strike(acts: readonly Act[], random: Random): Promise<void> {
+    const [name, act] = random.oneOf(acts)
+    this.#note(name)
     await act()
   }
 
-  readonly #acts: readonly (readonly [string, () => Promise<void>])[] = [
-    ['worker killed', () => this.#replace('worker', (worker) => worker.kill())],
-    ['worker killed', () => this.#replace('worker', (worker) => worker.kill())],
-    ['both workers killed', () => this.#replaceAll('worker')],
-    ['worker parked', () => this.#park()],
-    ['worker stopped', () => this.#replace('worker', (worker) => this.#stop(worker))],
-    ['API killed', () => this.#replace('api', (api) => api.kill())],
-    ['Redis flushed', () => this.#flush()],
-    ['Redis killed', () => this.#bounceRedis()],
-    ['connections to PostgreSQL cut', () => this.#cutConnections()],
-  ]
+  #note(name: string): void {
+    this.done.set(name, (this.done.get(name) ?? 0) + 1)
+  }
+
+  #ofProcesses(random: Random): readonly Act[] {
+    return [
+      ['worker killed', () => this.#kill(random.oneOf(this.#living('worker')))],
+      ['both workers killed', () => this.#killAll()],
+      ['worker sent to its death at a point', () => this.#doom(random)],
+      ['worker sent to its death at a point', () => this.#doom(random)],
+      ['worker parked', () => this.#park(random)],
+      ['worker stopped', () => this.#stop(random.oneOf(this.#living('worker')))],
+      ['API killed', () => this.#kill(random.oneOf(this.#living('api')))],
+    ]
+  }
+
+  #ofServices(random: Random): readonly Act[] {
+    const { redis, postgres, docker } = this.#services
+    return [
+      ['Redis flushed', () => this.#flush()],
+      ['Redis killed', () => this.#bounce(redis, random.upTo(4_000))],
+      ['connections to PostgreSQL cut', () => this.#cutConnections()],
+      ['PostgreSQL killed', () => this.#bounce(postgres, random.upTo(2_000))],
+      ['dockerd killed', () => this.#bounce(docker, random.upTo(2_000))],
+    ]
+  }
 
   #living(kind: 'api' | 'worker'): BerthProcess[] {
     return this.#berth.processes.filter(({ address, alive }) => alive() && (address !== '') === (kind === 'api'))
   }
 
-  async #replace(kind: 'api' | 'worker', end: (process: BerthProcess) => Promise<void>): Promise<void> {
-    await end(this.#random.oneOf(this.#living(kind)))
-    await this.#berth.start({ serve: kind })
+  async #kill(process: BerthProcess): Promise<void> {
+    this.crashes += 1
+    await process.kill()
   }
 
-  async #replaceAll(kind: 'worker'): Promise<void> {
-    const living = this.#living(kind)
-    await Promise.all(living.map((process) => process.kill()))
-    await Promise.all(living.map(() => this.#berth.start({ serve: kind })))
+  async #killAll(): Promise<void> {
+    await Promise.all(this.#living('worker').map((worker) => this.#kill(worker)))
   }
 
-  async #park(): Promise<void> {
-    const worker = this.#random.oneOf(this.#living('worker'))
+  async #doom(random: Random): Promise<void> {
+    await this.#kill(random.oneOf(this.#living('worker')))
+    this.#doomed.add(await this.#start('worker', random.oneOf(POINTS)))
+  }
+
+  /** As whoever runs Berth has its processes restarted. */
+  async #replaceDead(): Promise<void> {
+    for (const worker of this.#doomed) {
+      if (worker.alive()) continue
+      this.#doomed.delete(worker)
+      this.crashes += 1
+      this.#note('worker dead at a point')
+    }
+    while (this.#living('worker').length < WORKERS) await this.#start('worker')
+    if (this.#living('api').length === 0) await this.#start('api')
+  }
+
+  /** A start fails while PostgreSQL is away. */
+  #start(serve: 'api' | 'worker', crashPoint?: string): Promise<BerthProcess> {
+    const start = (): Promise<BerthProcess | null> => this.#berth.start({ serve, ...(crashPoint && { crashPoint }) }).catch(() => null)
+    return eventually(start, (started) => started !== null, 60) as Promise<BerthProcess>
+  }
+
+  async #park(random: Random): Promise<void> {
+    const worker = random.oneOf(this.#living('worker'))
     worker.pause()
-    await sleep(this.#random.oneOf(PARKED_SECONDS) * 1_000)
+    await sleep(random.oneOf(PARKED_SECONDS) * 1_000)
     worker.resume()
   }
 
   async #stop(worker: BerthProcess): Promise<void> {
     const { end, ms } = await worker.stop()
-    if (end !== 0 || ms > STOP_MS) this.complaints.push(`a worker ended with ${end} after ${Math.round(ms)} ms`)
+    const wasDoomed = this.#doomed.has(worker) && end === 'SIGKILL' && ms < STOP_MS
+    if (!wasDoomed && (end !== 0 || ms > STOP_MS)) this.complaints.push(`a worker ended with ${end} after ${Math.round(ms)} ms`)
   }
 
   async #flush(): Promise<void> {
-    const redis = new Redis(this.#redis.url)
+    const redis = new Redis(this.#services.redis.url)
     await redis.flushall()
     redis.disconnect()
   }
 
-  async #bounceRedis(): Promise<void> {
-    await this.#redis.kill()
-    await sleep(this.#random.upTo(4_000))
-    await this.#redis.start()
+  async #bounce(service: { kill(): Promise<void>; start(): Promise<void> }, awayMs: number): Promise<void> {
+    this.crashes += 1
+    await service.kill()
+    await sleep(awayMs)
+    await service.start()
   }
 
   async #cutConnections(): Promise<void> {

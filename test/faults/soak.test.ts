@@ -1,53 +1,68 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { inLanes } from '../../src/in-lanes.ts'
 import type { JobView } from '../../src/domain/job-view.ts'
 import { eventually } from '../support/eventually.ts'
 import { Installation } from '../support/installation.ts'
-import { PLACES, requirePlaces, shellJob } from '../support/places.ts'
-import { startTestRedis, type TestRedis } from '../support/redis.ts'
-import { requireProgram } from '../support/requirements.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { shellJob } from '../support/places.ts'
+import { startMortalPostgres } from '../support/postgres.ts'
+import { startPrivateDocker } from '../support/private-docker.ts'
+import { startTestRedis } from '../support/redis.ts'
+import { requireProgram, requireRoot } from '../support/requirements.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
-import { Nemesis } from './nemesis.ts'
+import { Nemesis, type Services } from './nemesis.ts'
 import { Random } from './random.ts'
 
 /** `npm run faults -- --soak SECONDS --seed N` sets them. */
 const SECONDS = Number(process.env['BERTH_SOAK_SECONDS'] ?? 40)
+const JOBS_PER_SECOND = Number(process.env['BERTH_SOAK_JOBS_PER_SECOND'] ?? 3)
+const FAULTS_PER_SECOND = Number(process.env['BERTH_SOAK_FAULTS_PER_SECOND'] ?? 0.5)
 const SEED = Number(process.env['BERTH_SOAK_SEED'] ?? Date.now() % 1_000_000)
 /** After the last fault every job must come to its end, and every message arrive. */
 const RECOVERY_SECONDS = 150
 const SCRIPTS = ['true', 'sleep 1', 'sleep 3', 'exit 3', '[ "$BERTH_ATTEMPT" = 2 ]', 'head -c 100000 /dev/zero | tr "\\0" x']
 
-const need = [requirePlaces(), requireProgram('redis-server')]
-const { host } = requirePlaces()
+/** A container costs this machine more than a process does. */
+const DOCKER_SHARE = 0.3
+/** Of what is asked and checked at once. */
+const LANES = 20
+
+const need = [requireRoot(), ...['redis-server', 'dockerd', 'bwrap'].map(requireProgram)]
 
 describe.skipIf(need.some(({ missing }) => missing))('Berth under a nemesis', () => {
   let berth: Installation
-  let redis: TestRedis
+  let services: Services
   let receiver: WebhookReceiver
   let nemesis: Nemesis
   /** One for each that asks, so that what is slow today does not change what the others do. */
-  const [random, answers, blows] = [new Random(SEED), new Random(SEED + 1), new Random(SEED + 2)]
+  const [random, answers] = [new Random(SEED), new Random(SEED + 1)]
   const accepted = new Map<string, string>()
 
   beforeAll(async () => {
-    redis = await startTestRedis()
+    services = {
+      redis: await startTestRedis(),
+      postgres: await startMortalPostgres(),
+      docker: await startPrivateDocker({ flags: ['--live-restore'] }),
+    }
     receiver = await WebhookReceiver.start()
     receiver.answer = () => (answers.next() < 0.05 ? 500 : 204)
-    berth = await Installation.create({ dockerHost: host, redisUrl: redis.url })
+    const database = await createTestDatabase(services.postgres.url)
+    berth = await Installation.create({ database, dockerHost: services.docker.host, redisUrl: services.redis.url })
     await Promise.all([berth.start({ serve: 'api' }), berth.start({ serve: 'worker' }), berth.start({ serve: 'worker' })])
     const body = { name: 'all', url: receiver.url('/'), events: ['job.*'] }
     await berth.client.request('POST', '/v1/webhooks', { body })
-    nemesis = new Nemesis(berth, redis, blows)
+    nemesis = new Nemesis(berth, services)
   })
   afterAll(async () => {
     await berth.dispose()
-    await redis.stop()
-    await receiver.stop()
+    await Promise.all([...Object.values(services).map((service: { stop(): Promise<void> }) => service.stop()), receiver.stop()])
   })
 
   /** Until it is accepted, with the same key: an answer may be lost. */
   const submit = async (key: string): Promise<void> => {
-    const job = shellJob(berth, random.oneOf(PLACES), random.oneOf(SCRIPTS), { retries: { max: 2, backoffSeconds: 0.5 } })
+    const place = random.next() < DOCKER_SHARE ? 'docker' : 'local'
+    const job = shellJob(berth, place, random.oneOf(SCRIPTS), { retries: { max: 2, backoffSeconds: 0.5 } })
     for (;;) {
       const answer = await berth.client.request('POST', '/v1/jobs', { body: job, headers: { 'idempotency-key': key } }).catch(() => null)
       if (answer?.status === 202) return void accepted.set(key, (answer.body as { id: string }).id)
@@ -63,15 +78,16 @@ describe.skipIf(need.some(({ missing }) => missing))('Berth under a nemesis', ()
       if (random.next() < 0.1 && accepted.size > 0) {
         void berth.client.cancel(random.oneOf([...accepted.values()])).catch(() => undefined)
       }
-      await sleep(100 + random.upTo(500))
+      await sleep(random.upTo(2_000 / JOBS_PER_SECOND))
     }
     await Promise.all(submissions)
   }
 
-  const strikes = async (end: number): Promise<void> => {
+  /** Half of the faults are each lane's. */
+  const strikes = async (end: number, strike: (random: Random) => Promise<void>, blows: Random): Promise<void> => {
     while (performance.now() < end) {
-      await sleep(500 + blows.upTo(3_000))
-      await nemesis.strike()
+      await sleep(blows.upTo(4_000 / FAULTS_PER_SECOND))
+      await strike(blows)
     }
   }
 
@@ -80,11 +96,19 @@ describe.skipIf(need.some(({ missing }) => missing))('Berth under a nemesis', ()
     { timeout: (SECONDS + 400) * 1_000 },
     async () => {
       const end = performance.now() + SECONDS * 1_000
-      await Promise.all([load(end), strikes(end)])
+      await Promise.all([
+        load(end),
+        strikes(end, (blows) => nemesis.strikeProcess(blows), new Random(SEED + 2)),
+        strikes(end, (blows) => nemesis.strikeService(blows), new Random(SEED + 3)),
+      ])
+      await nemesis.rest()
       const healed = performance.now()
-      const jobs = await Promise.all([...accepted.values()].map((id) => berth.client.ended(id, RECOVERY_SECONDS))).catch(explain)
+      const jobs: JobView[] = []
+      await inLanes(LANES, [...accepted.values()], async (id) => void jobs.push(await berth.client.ended(id, RECOVERY_SECONDS))).catch(
+        explain,
+      )
       const quietMs = performance.now() - healed
-      for (const job of jobs) await expectTrue(job)
+      await inLanes(LANES, jobs, expectTrue)
       const { rows } = await berth.database.pool.query<{ jobs: number }>('SELECT count(*)::int AS jobs FROM job')
       expect(rows).toEqual([{ jobs: accepted.size }])
       await expectTold(jobs)
@@ -93,7 +117,7 @@ describe.skipIf(need.some(({ missing }) => missing))('Berth under a nemesis', ()
       const ends = ['succeeded', 'failed', 'canceled'].map((end) => `${jobs.filter(({ state }) => state === end).length} ${end}`)
       const struck = [...nemesis.done].map(([what, times]) => `${times} x ${what}`)
       console.log(`seed ${SEED}: ${jobs.length} jobs (${ends.join(', ')}), all over ${Math.round(quietMs)} ms after the last fault`)
-      console.log(`seed ${SEED}: ${struck.join(', ')}; ${receiver.received.length} messages`)
+      console.log(`seed ${SEED}: ${nemesis.crashes} crashes: ${struck.join(', ')}; ${receiver.received.length} messages`)
     },
   )
 
@@ -103,9 +127,9 @@ describe.skipIf(need.some(({ missing }) => missing))('Berth under a nemesis', ()
       `SELECT id, state, owner, epoch, lease_until, due_at, ring_at, rings, outcome, now() FROM attempt WHERE removed_at IS NULL`,
     )
     console.log(`seed ${SEED}: not over: ${JSON.stringify(rows, null, 1)}`)
-    for (const { pid, lines, alive } of berth.processes) {
+    for (const { pid, lines } of berth.processes.filter(({ alive }) => alive())) {
       console.log(
-        `${pid} ${alive() ? 'lives' : 'has ended'}: ${lines
+        `${pid}: ${lines
           .slice(-15)
           .map((line) => JSON.stringify(line))
           .join('\n')}`,

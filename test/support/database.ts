@@ -23,8 +23,7 @@ const TEMPLATE_LOCK = 72_707_370
  * A migrated, empty database of its own for a test file, copied from a template that is made once for each state of
  * prisma/migrations. With BERTH_TEST_KEEP set it outlives `drop`, to be looked at.
  */
-export async function createTestDatabase(): Promise<TestDatabase> {
-  const server = requirePostgres().url
+export async function createTestDatabase(server = requirePostgres().url): Promise<TestDatabase> {
   const name = `berth_test_${randomBytes(6).toString('hex')}`
   await withAdmin(server, async (admin) => {
     await admin.query('SELECT pg_advisory_lock($1)', [TEMPLATE_LOCK])
