@@ -19,7 +19,9 @@ export async function detectIsolation(): Promise<Isolation> {
     ]
     const sandbox = sandboxArguments({ placements, workingDir: null, hidden: [], switchesUser: false }, thisMachine)
     const writes = 'test -w /berth/probe/folder && test -w /berth/probe/memory && test -d /berth/probe/open && ! test -w /berth/probe/open'
-    return await succeeds('bwrap', [...sandbox, '--', 'sh', '-c', writes], descriptor) ? 'bubblewrap' : 'links'
+    const probe = (): Promise<boolean> => succeeds('bwrap', [...sandbox, '--', 'sh', '-c', writes], descriptor)
+    // Asked once more: a machine that is out of breath may say no to what it can do, and then jobs would be refused.
+    return (await probe()) || (await probe()) ? 'bubblewrap' : 'links'
   } finally {
     closeSync(descriptor)
     await rmdir(folder)
@@ -29,7 +31,7 @@ export async function detectIsolation(): Promise<Isolation> {
 function succeeds(command: string, parameters: readonly string[], descriptor: number): Promise<boolean> {
   return new Promise((resolve) => {
     const env = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' }
-    const child = spawn(command, parameters, { env, stdio: ['ignore', 'ignore', 'ignore', descriptor], timeout: 10_000 })
+    const child = spawn(command, parameters, { env, stdio: ['ignore', 'ignore', 'ignore', descriptor], timeout: 30_000 })
     child.once('error', () => resolve(false))
     child.once('close', (code) => resolve(code === 0))
   })
