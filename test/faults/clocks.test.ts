@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Installation } from '../support/installation.ts'
 import { PLACES, requirePlaces, shellJob } from '../support/places.ts'
+import { expectRanOnce } from '../support/ran-once.ts'
 import { requireProgram } from '../support/requirements.ts'
 
 const need = [requirePlaces(), requireProgram('faketime')]
@@ -35,12 +36,11 @@ describe.skipIf(need.some(({ missing }) => missing)).each(['+10m', '-10m'])('a w
       ),
     )
     const overdue = await Promise.all(PLACES.map((place) => submit(place, 'sleep 60', { timeoutSeconds: 3, graceSeconds: 0 })))
-    for (const { id } of jobs) {
-      expect(await berth.client.ended(id)).toMatchObject({ state: 'succeeded', attempts: [{ number: 1 }] })
-      await berth.client.events(id)
-      expect(await berth.starts(id)).toEqual(['1/main/0'])
-      expect((await berth.client.log(id)).toString()).toBe('done\n')
-    }
+    await expectRanOnce(
+      berth,
+      jobs.map(({ id }) => id),
+      'done\n',
+    )
     for (const { id } of overdue) {
       const { createdAt, endedAt, ...job } = await berth.client.ended(id)
       expect(job).toMatchObject({ state: 'failed', reason: 'timed_out' })

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { eventually } from '../support/eventually.ts'
 import { Installation } from '../support/installation.ts'
 import { PLACES, requirePlaces, shellJob, type Place } from '../support/places.ts'
+import { expectRanOnce } from '../support/ran-once.ts'
 import { ReliefPool, type Relief } from './relief.ts'
 
 const need = requirePlaces()
@@ -49,12 +50,11 @@ describe.skipIf(need.missing)('a worker whose event loop is blocked for two clai
     const jobs = await Promise.all(PLACES.flatMap((place) => scripts.map((script) => berth.client.submit(shellJob(berth, place, script)))))
     process.kill(blocked.pid, 'SIGUSR2')
     await berth.start({ serve: 'worker' })
-    for (const { id } of jobs) {
-      expect(await berth.client.ended(id)).toMatchObject({ state: 'succeeded', attempts: [{ number: 1 }] })
-      await berth.client.events(id)
-      expect(await berth.starts(id)).toEqual(['1/main/0'])
-      expect((await berth.client.log(id)).toString()).toBe('done\n')
-    }
+    await expectRanOnce(
+      berth,
+      jobs.map(({ id }) => id),
+      'done\n',
+    )
     await berth.untilClean(40)
     expect(blocked.alive()).toBe(true)
   })

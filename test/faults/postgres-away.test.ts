@@ -4,6 +4,7 @@ import type { NetConnectOpts } from 'node:net'
 import { eventually } from '../support/eventually.ts'
 import { Installation } from '../support/installation.ts'
 import { requirePlaces, shellJob, PLACES, type Place } from '../support/places.ts'
+import { expectRanOnce } from '../support/ran-once.ts'
 import { startProxy, type Proxy } from '../support/proxy.ts'
 import { requirePostgres } from '../support/requirements.ts'
 
@@ -128,12 +129,7 @@ describe.skipIf(need.missing)('Postgres', () => {
       await sleep(500)
     }
     expect([...postgres.awaited]).toEqual([])
-    for (const id of ids) {
-      expect(await berth.client.ended(id)).toMatchObject({ state: 'succeeded', attempts: [{ number: 1 }] })
-      await berth.client.events(id)
-      expect(await berth.starts(id)).toEqual(['1/main/0'])
-      expect((await berth.client.log(id)).toString()).toBe('done\n')
-    }
+    await expectRanOnce(berth, ids, 'done\n')
     await berth.untilClean()
     const { rows } = await berth.database.pool.query(
       `SELECT count(DISTINCT job_id)::int AS jobs FROM idempotency_key WHERE key LIKE 'lost-%'`,

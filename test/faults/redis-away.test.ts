@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { BerthProcess } from '../support/berth-process.ts'
 import { Installation } from '../support/installation.ts'
 import { shellJob } from '../support/places.ts'
+import { expectRanOnce } from '../support/ran-once.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
 import { requireProgram } from '../support/requirements.ts'
 
@@ -27,11 +28,7 @@ describe.skipIf(redisServer.missing || sandbox.missing)('Redis', () => {
   })
 
   const succeeds = async (ids: readonly string[]): Promise<void> => {
-    for (const id of ids) {
-      expect(await berth.client.ended(id)).toMatchObject({ state: 'succeeded' })
-      await berth.client.events(id)
-      expect(await berth.starts(id)).toEqual(['1/main/0'])
-    }
+    await expectRanOnce(berth, ids, '')
     await berth.untilClean()
   }
   const submit = async (script: string): Promise<string> => (await berth.client.submit(shellJob(berth, 'local', script))).id

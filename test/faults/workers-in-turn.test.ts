@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BerthProcess } from '../support/berth-process.ts'
 import { Installation } from '../support/installation.ts'
 import { PLACES, requirePlaces, shellJob, type Place } from '../support/places.ts'
+import { expectRanOnce } from '../support/ran-once.ts'
 import { requireRedis } from '../support/requirements.ts'
 
 const need = requirePlaces()
@@ -31,12 +32,7 @@ describe.skipIf(need.missing || redis.missing)('one of two workers', () => {
     return found
   }
   const expectSucceeded = async (ids: readonly string[]): Promise<void> => {
-    for (const id of ids) {
-      expect(await berth.client.ended(id)).toMatchObject({ state: 'succeeded', attempts: [{ number: 1 }] })
-      await berth.client.events(id)
-      expect(await berth.starts(id)).toEqual(['1/main/0'])
-      expect((await berth.client.log(id)).toString()).toBe('done\n')
-    }
+    await expectRanOnce(berth, ids, 'done\n')
     await berth.untilClean()
   }
 

@@ -40,11 +40,10 @@ const READY = { api: 'Berth listens', worker: 'this worker takes on work' }
 
 /**
  * Starts one and waits until it is ready.
- * @param env the whole of it, but for PATH. @param program its `main.js`, if it is not made from src.
- * @throws Error with its last words when it ends before.
+ * @param env the whole of it, but for PATH. @throws Error with its last words when it ends before.
  */
-export async function startBerthProcess(env: Readonly<Record<string, string>>, program?: string): Promise<BerthProcess> {
-  const child = spawnTied(process.execPath, [program ?? (await builtBerth())], {
+export async function startBerthProcess(env: Readonly<Record<string, string>>): Promise<BerthProcess> {
+  const child = spawnTied(process.execPath, [await builtBerth()], {
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -30,8 +30,6 @@ export interface StartOptions {
   readonly at?: { readonly host: string; readonly port: number }
   /** More of its own environment. */
   readonly env?: Readonly<Record<string, string>>
-  /** Another Berth than that of this checkout: path of its `main.js`. */
-  readonly program?: string
 }
 
 /** What may be left of a job when it is over, by count; all 0 is what a test wants. */
@@ -82,9 +80,9 @@ export class Installation {
   }
 
   /** One more process; the client talks to the last one that lives and serves the API. */
-  async start({ serve = 'all', crashPoint, at, env: own = {}, program }: StartOptions = {}): Promise<BerthProcess> {
+  async start({ serve = 'all', crashPoint, at, env: own = {} }: StartOptions = {}): Promise<BerthProcess> {
     const { redisUrl = null, databaseUrl = (url: string) => url, env = {} } = this.#options
-    const environment = {
+    const started = await startBerthProcess({
       BERTH_SERVE: serve,
       BERTH_PORT: '0',
       BERTH_DATA_DIR: this.dataDir,
@@ -99,8 +97,7 @@ export class Installation {
       ...(at && { BERTH_HOST: at.host, BERTH_PORT: String(at.port), BERTH_PUBLIC_URL: `http://${at.host}:${at.port}/` }),
       ...(crashPoint !== undefined && { BERTH_CRASH_POINT: crashPoint }),
       ...own,
-    }
-    const started = await startBerthProcess(environment, program)
+    })
     this.processes.push(started)
     return started
   }
