@@ -34,6 +34,8 @@ export interface Config {
   readonly maxLogBytes: number | null
   /** How long jobs are kept after their end; null for ever. */
   readonly keepDays: number | null
+  /** Which output of ended jobs is kept, by days since the end and by bytes of each project; null for all of it. */
+  readonly keepOutput: { readonly days: number | null; readonly bytes: number | null }
   /** Addresses that webhooks may lead to besides the open internet. */
   readonly webhookAllowCidrs: readonly string[]
   /** Where jobs and people reach the API, without a slash at its end; null if the operator has not said. */
@@ -82,6 +84,7 @@ function withDefaults(read: Environment, schedulers: readonly SchedulerConfig[] 
     allowPrivateUrls: read.BERTH_ALLOW_PRIVATE_URLS === 'true',
     maxLogBytes: logBytesIn(read.BERTH_MAX_LOG_MIB),
     keepDays: daysIn(read.BERTH_KEEP_DAYS),
+    keepOutput: { days: daysIn(read.BERTH_KEEP_LOG_DAYS), bytes: gibibytesIn(read.BERTH_KEEP_LOG_GIB) },
     webhookAllowCidrs: cidrsIn(read.BERTH_WEBHOOK_ALLOW_CIDRS),
     publicUrl: read.BERTH_PUBLIC_URL?.replace(/\/+$/, '') ?? null,
     ownUrl: ownUrlOf(read),
@@ -96,6 +99,8 @@ const storeIn = ({ BERTH_STORE: url, BERTH_STORE_ACCESS_KEY_ID, BERTH_STORE_SECR
 
 /** 0 is without limit. */
 const logBytesIn = (text = '1024'): number | null => Number(text) * 1024 * 1024 || null
+
+const gibibytesIn = (text = '0'): number | null => Number(text) * 1024 ** 3 || null
 
 /** 0 is for ever. */
 const daysIn = (text = '0'): number | null => Number(text) || null

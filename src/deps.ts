@@ -54,7 +54,8 @@ export async function createDeps(config: Config, databaseUrl: string, log: Logge
     signals,
     log,
   }
-  const services = { ...base, workerId: newId('wrk'), followers: new LogFollowers(base, stop.signal), keepDays: config.keepDays }
+  const { keepDays, keepOutput } = config
+  const services = { ...base, workerId: newId('wrk'), followers: new LogFollowers(base, stop.signal), keepDays, keepOutput }
   const backend =
     config.redisUrl === null ? ({ kind: 'postgres', url: databaseUrl } as const) : ({ kind: 'redis', url: config.redisUrl } as const)
   await prepareQueue(backend)

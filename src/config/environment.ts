@@ -114,6 +114,24 @@ export const Environment = z.object({
       description: 'How long jobs are kept after their end, with events and output; `0` for ever.',
       defaultWords: '`0`',
     }),
+  BERTH_KEEP_LOG_DAYS: z
+    .string()
+    .refine((text) => /^(0|[1-9]\d{0,4})$/.test(text), { error: 'must be a number of days, or 0 for as long as the job' })
+    .optional()
+    .meta({
+      description: 'How long the output of jobs is kept after their end; `0` for as long as the job.',
+      defaultWords: '`0`',
+    }),
+  BERTH_KEEP_LOG_GIB: z
+    .string()
+    .refine((text) => /^(0|[1-9]\d{0,6})$/.test(text), { error: 'must be a number of GiB, or 0 for no limit' })
+    .optional()
+    .meta({
+      description:
+        'Output that is kept of all jobs of a project together, in GiB before compression; that of jobs that ended first goes ' +
+        'first. `0` for no limit.',
+      defaultWords: '`0`',
+    }),
   BERTH_MAX_LOG_MIB: z
     .string()
     .refine((text) => /^(0|[1-9]\d{0,6})$/.test(text), { error: 'must be a number of MiB, or 0 for no limit' })

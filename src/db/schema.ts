@@ -163,6 +163,10 @@ export type job = {
     created_at: Generated<Timestamp>;
     started_at: Timestamp | null;
     ended_at: Timestamp | null;
+    /**
+     * Since when its output is no longer kept.
+     */
+    output_removed_at: Timestamp | null;
 };
 export type job_definition = {
     project_id: string;
@@ -196,6 +200,19 @@ export type lease = {
     epoch: Generated<number>;
     until: Timestamp;
 };
+export type log_block = {
+    attempt_id: string;
+    role: string;
+    index: number;
+    first_seq: number;
+    last_seq: number;
+    /**
+     * Where each stream ends in this block; 0 if it is not in it.
+     */
+    stdout_end: number;
+    stderr_end: number;
+    last_at: Timestamp;
+};
 export type log_segment = {
     attempt_id: string;
     role: string;
@@ -212,6 +229,11 @@ export type log_stream = {
     index: number;
     stream: string;
     size: Generated<number>;
+};
+export type log_work = {
+    attempt_id: string;
+    act: string;
+    due_at: Timestamp;
 };
 export type project = {
     id: string;
@@ -364,8 +386,10 @@ export type DB = {
     job_definition_version: job_definition_version;
     job_event: job_event;
     lease: lease;
+    log_block: log_block;
     log_segment: log_segment;
     log_stream: log_stream;
+    log_work: log_work;
     project: project;
     replica: replica;
     scheduler_health: scheduler_health;

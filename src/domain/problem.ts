@@ -20,6 +20,7 @@ export const PROBLEMS = {
   already_exists: { status: 409, title: 'The name is taken', retryable: false },
   idempotency_in_progress: { status: 409, title: 'The first request with this key is not answered yet', retryable: true },
   definition_retired: { status: 410, title: 'The job definition has been retired', retryable: false },
+  output_removed: { status: 410, title: 'The output is no longer kept', retryable: false },
   precondition_failed: { status: 412, title: 'It has changed since you read it', retryable: false },
   body_too_large: { status: 413, title: 'The body is too large', retryable: false },
   range_not_satisfiable: { status: 416, title: 'The object has no such bytes', retryable: false },

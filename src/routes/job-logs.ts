@@ -101,7 +101,7 @@ const LOGS = {
     'The same address before the start, while it runs and after the end. `text/plain` gives the bytes as they were ' +
     'written; `application/x-ndjson` and `text/event-stream` give lines with where they come from. A connection ' +
     'that is cut, rather than ended, means that something is missing. Streamed events have the cursor of their line ' +
-    'as id, so that a stream resumes by `Last-Event-ID`.',
+    'as id, so that a stream resumes by `Last-Event-ID`. Output that is no longer kept is 410 `output_removed`.',
   params: jobParams,
   querystring: logsQuery,
   headers: lastEventIdHeaders,

@@ -36,6 +36,7 @@ export function createStores({ managed, addresses }: StoresOptions): Stores {
   const agents = createGuardedAgents(addresses, { keepAlive: true, maxSockets: 50 })
   const ofManaged = managedOpener(managed)
   return {
+    logs: logsStore(managed),
     open(drive, credentials) {
       const { source } = drive
       switch (source.kind) {
@@ -63,6 +64,11 @@ function managedOpener(managed: ManagedPlace): (driveId: string) => ObjectStore 
   if (managed.kind === 'directory') return (driveId) => directoryStore(driveFolders(managed.directory, driveId))
   const client = createS3Client(managed, managed.credentials)
   return (driveId) => s3Store({ client, bucket: managed.bucket, prefix: `${managed.prefix}drives/${driveId}/` })
+}
+
+function logsStore(managed: ManagedPlace): ObjectStore {
+  if (managed.kind === 'directory') return directoryStore(driveFolders(managed.directory, 'logs'))
+  return s3Store({ client: createS3Client(managed, managed.credentials), bucket: managed.bucket, prefix: `${managed.prefix}logs/` })
 }
 
 const GOOGLE = 'https://storage.googleapis.com'

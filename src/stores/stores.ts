@@ -17,6 +17,8 @@ export type StoreCredentials = ({ readonly type: 's3_keys' } & S3Keys) | AzureCr
 
 /** Opens the bytes of a drive, whatever its kind. */
 export interface Stores {
+  /** Where the output of ended jobs is, beside the managed drives. */
+  readonly logs: ObjectStore
   /**
    * Null for a kind whose bytes Berth cannot reach, such as an NFS export. Cheap; nothing is sent yet.
    * @throws StoreError `access_denied` for credentials of another kind of bucket

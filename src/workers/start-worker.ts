@@ -5,6 +5,8 @@ import { runChecks } from '../services/drives/run-checks.ts'
 import { driveAttempt } from '../services/attempts/drive-attempt.ts'
 import { ringDue } from '../services/attempts/ring-due.ts'
 import { sweepOld, sweepOverdue } from '../services/attempts/sweep.ts'
+import { sweepOldOutput } from '../services/logs/sweep-old-output.ts'
+import { workOnOutput } from '../services/logs/work-on-output.ts'
 import { watchScheduler } from '../services/schedulers/watch-scheduler.ts'
 import { deliverDue } from '../services/webhooks/deliver-due.ts'
 import { sweepEndedJobs } from '../services/jobs/sweep-ended-jobs.ts'
@@ -13,6 +15,7 @@ import type { WorkerDeps } from '../services/worker-deps.ts'
 /** Attempts that one worker acts on at once; most of that time it waits for a scheduler. */
 const CONCURRENCY = 32
 const SWEEP_MS = 1_000
+const OUTPUT_MS = 5_000
 const TIDY_MS = 60_000
 /** What is under way at a stop may take this long to come to its end; then it is given back as it stands. */
 const DRAIN_MS = 4_000
@@ -34,7 +37,9 @@ export function startWorker(deps: WorkerDeps, queue: DoorbellQueue): RunningWork
     ringDue(deps, queue.ring.bind(queue), signal),
     deliverDue(deps, signal),
     every(deps, SWEEP_MS, signal, () => sweepOverdue(deps)),
+    every(deps, OUTPUT_MS, signal, () => workOnOutput(deps, signal)),
     every(deps, TIDY_MS, signal, () => sweepOld(deps)),
+    every(deps, TIDY_MS, signal, () => sweepOldOutput(deps)),
     every(deps, TIDY_MS, signal, () => sweepEndedJobs(deps)),
     every(deps, TIDY_MS, signal, () => sweepRemovedDrives(deps)),
     ...[...deps.schedulers].map(([name, scheduler]) => watchScheduler(deps, { name, scheduler, settle: drive }, signal)),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestAzure } from '../support/azure-server.ts'
+import { startBucketStore } from '../support/bucket-store.ts'
 import { Installation } from '../support/installation.ts'
 import { PLACES, requirePlaces, type Place } from '../support/places.ts'
 import { requireAzurite, requireS3Server } from '../support/requirements.ts'
@@ -41,13 +42,7 @@ const BUCKETS = [
     kind: 'managed, in a bucket',
     need: requireS3Server(),
     async start(program: string): Promise<Bucket> {
-      const { endpoint, accessKeyId, secretAccessKey, stop } = await startTestS3(program)
-      const env = {
-        BERTH_STORE: `s3://bucket/berth/?endpoint=${endpoint}`,
-        BERTH_STORE_ACCESS_KEY_ID: accessKeyId,
-        BERTH_STORE_SECRET_ACCESS_KEY: secretAccessKey,
-      }
-      return { drive: { kind: 'managed' }, secret: { type: 'opaque', value: 'of no use' }, env, stop }
+      return { drive: { kind: 'managed' }, secret: { type: 'opaque', value: 'of no use' }, ...(await startBucketStore(program)) }
     },
   },
 ]

@@ -51,7 +51,13 @@ export async function createTestBerth(
     log,
   }
   const workers: { stop(): Promise<void> }[] = []
-  const identity = (): WorkerDeps => ({ ...base, workerId: newId('wrk'), followers: new LogFollowers(base, stop.signal), keepDays: 30 })
+  const identity = (): WorkerDeps => ({
+    ...base,
+    workerId: newId('wrk'),
+    followers: new LogFollowers(base, stop.signal),
+    keepDays: 30,
+    keepOutput: { days: null, bytes: null },
+  })
   return {
     deps: identity(),
     database,

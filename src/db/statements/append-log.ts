@@ -37,7 +37,9 @@ WITH piece AS (
 )
 INSERT INTO log_segment (attempt_id, role, index, seq, stream, start, bytes)
 SELECT $1, $2, $3, last.seq + piece.n, stream, start, bytes
-FROM piece, (SELECT coalesce(max(seq), 0) AS seq FROM log_segment WHERE attempt_id = $1 AND role = $2 AND index = $3) AS last
+FROM piece, (SELECT coalesce(greatest(
+    (SELECT max(seq) FROM log_segment WHERE attempt_id = $1 AND role = $2 AND index = $3),
+    (SELECT max(last_seq) FROM log_block WHERE attempt_id = $1 AND role = $2 AND index = $3)), 0) AS seq) AS last
 WHERE stream IN (SELECT stream FROM stored)
 RETURNING stream`
 

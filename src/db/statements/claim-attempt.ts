@@ -67,10 +67,20 @@ UPDATE attempt SET
 WHERE id = $1 AND epoch = $2
 RETURNING coalesce(${IS_DUE}, false) AS due`
 
+/** Output of an attempt that is shorter stays in the database: an object of its own would cost more than its rows. */
+const ARCHIVED_BYTES = 16 * 1024
+
 const MARK = {
   submitting: `UPDATE attempt SET submitting_at = coalesce(submitting_at, now()) WHERE id = $1 AND epoch = $2 AND stop_reason IS NULL`,
   submitted: `UPDATE attempt SET submitted_at = coalesce(submitted_at, now()) WHERE id = $1 AND epoch = $2`,
-  removed: `UPDATE attempt SET removed_at = now() WHERE id = $1 AND epoch = $2`,
+  removed: `
+    WITH gone AS (UPDATE attempt SET removed_at = now() WHERE id = $1 AND epoch = $2 RETURNING id),
+    noted AS (
+      INSERT INTO log_work (attempt_id, act, due_at)
+      SELECT id, 'archive', now() + interval '1 minute' FROM gone
+      WHERE (SELECT sum(size) FROM log_stream WHERE attempt_id = $1) >= ${ARCHIVED_BYTES}
+      ON CONFLICT DO NOTHING)
+    SELECT id FROM gone`,
 } as const
 
 /** Null when it is held, not due, or finished with: nothing to do then. */

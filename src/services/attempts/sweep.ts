@@ -30,6 +30,10 @@ WITH old AS (
 )
 DELETE FROM webhook_attempt WHERE delivery_id IN (SELECT id FROM old)`
 
+const OLD_DRIVE_EVENTS = `
+DELETE FROM drive_event WHERE (drive_id, seq) IN (
+  SELECT drive_id, seq FROM drive_event WHERE at < now() - interval '30 days' LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)`
+
 /** Tells every attempt that has run, or waited to run, longer than it may to stop. */
 export async function sweepOverdue(deps: ServiceDeps): Promise<void> {
   const { rows } = await deps.pool.query<{ id: string }>({ name: 'overdue', text: OVERDUE })
@@ -55,9 +59,10 @@ async function sweepQueue(deps: ServiceDeps): Promise<void> {
   }
 }
 
-/** Forgets idempotency keys that are older than was announced, which batches are visible, and what webhooks were told. */
+/** Forgets idempotency keys that are older than was announced, which batches are visible, and what was told of drives and to webhooks. */
 export async function sweepOld(deps: ServiceDeps): Promise<void> {
   await deps.pool.query(OLD_KEYS)
   await deps.pool.query(OLD_COMMITS)
   await deps.pool.query(OLD_DELIVERIES)
+  await deps.pool.query(OLD_DRIVE_EVENTS)
 }

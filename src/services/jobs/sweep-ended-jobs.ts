@@ -1,3 +1,4 @@
+import { FORGET_OUTPUT } from '../logs/forget-output.ts'
 import type { WorkerDeps } from '../worker-deps.ts'
 
 /** Few at a time: each may have much output. */
@@ -14,9 +15,8 @@ WITH old AS (
   ORDER BY ended_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
 ), tries AS (DELETE FROM attempt USING old WHERE attempt.job_id = old.id RETURNING attempt.id
 ), replicas AS (DELETE FROM replica USING tries WHERE replica.attempt_id = tries.id
-), streams AS (DELETE FROM log_stream USING tries WHERE log_stream.attempt_id = tries.id
-), segments AS (DELETE FROM log_segment USING tries WHERE log_segment.attempt_id = tries.id
-), events AS (DELETE FROM job_event USING old WHERE job_event.job_id = old.id
+), ${FORGET_OUTPUT}
+, events AS (DELETE FROM job_event USING old WHERE job_event.job_id = old.id
 )
 DELETE FROM job USING old WHERE job.id = old.id`
 

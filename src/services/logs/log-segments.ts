@@ -2,14 +2,14 @@ import type { LogStream } from '../../domain/attempt.ts'
 import type { LogRecord } from '../../domain/job-view.ts'
 import { LogPosition } from './log-position.ts'
 import type { ServiceDeps } from '../service-deps.ts'
+import type { LogOwner } from '../../db/statements/append-log.ts'
+import type { LogSegment } from './log-block.ts'
+import { segmentsAfter, segmentsBackwards, type SegmentFilter } from './stored-segments.ts'
 
-/** Which output of an attempt is wanted; what is left out does not narrow it. */
-export interface LogFilter {
+/** Which output of an attempt is wanted. */
+export interface LogFilter extends SegmentFilter {
   readonly role?: string | undefined
   readonly replica?: number | undefined
-  readonly stream?: LogStream | undefined
-  /** Nothing that was read before this time. */
-  readonly since?: Date | undefined
 }
 
 export interface LogPart {
@@ -18,36 +18,15 @@ export interface LogPart {
   readonly filter: LogFilter
 }
 
-/** Up to 4 MiB at a time. */
-const BATCH = 16
-const LAST_SEQ = 2 ** 31 - 1
 const NEWLINE = 0x0a
-
-const MATCHES = `
-attempt_id = $1 AND ($2::text IS NULL OR role = $2) AND ($3::int IS NULL OR index = $3)
-AND ($4::text IS NULL OR stream = $4) AND ($5::timestamptz IS NULL OR at >= $5)`
 
 const REPLICAS = `SELECT DISTINCT role, index FROM log_stream WHERE attempt_id = $1
 AND ($2::text IS NULL OR role = $2) AND ($3::int IS NULL OR index = $3) ORDER BY role, index`
 
-const SEGMENTS = `
-SELECT seq, stream, start, bytes, at FROM log_segment
-WHERE ${MATCHES} AND seq > $6 AND start + length(bytes) > CASE stream WHEN 'stdout' THEN $7::int8 ELSE $8::int8 END
-ORDER BY seq LIMIT ${BATCH}`
-
-const BACKWARDS = `SELECT seq, stream, start, bytes, at FROM log_segment WHERE ${MATCHES} AND seq < $6 ORDER BY seq DESC LIMIT 1`
-
 /** Everything that is stored after the position, which moves along. */
 export async function* readSegments(deps: ServiceDeps, { attemptId, position, filter }: LogPart): AsyncGenerator<LogRecord> {
-  for (const { role, index } of await replicasOf(deps, attemptId, filter)) {
-    for (let after = 0; ; ) {
-      const from = (['stdout', 'stderr'] as const).map((stream) => position.offset(role, index, stream))
-      const values = [attemptId, role, index, filter.stream ?? null, filter.since ?? null, after, ...from]
-      const { rows } = await deps.pool.query<SegmentRow>({ name: 'log_segments', text: SEGMENTS, values })
-      for (const row of rows) yield recordOf(row, { role, index, position })
-      if (rows.length < BATCH) break
-      after = rows.at(-1)?.seq ?? after
-    }
+  for (const replica of await replicasOf(deps, attemptId, filter)) {
+    for await (const segment of segmentsAfter(deps, { replica, filter, position })) yield recordOf(segment, { replica, position })
   }
 }
 
@@ -59,65 +38,59 @@ export async function tailPosition(
 ): Promise<LogPosition> {
   const position = new LogPosition(number)
   for (const replica of await replicasOf(deps, attemptId, filter)) {
-    for (const { stream, size } of await sizesOf(deps, attemptId, replica)) position.advance(replica.role, replica.index, stream, size)
-    await walkBack(deps, { attemptId, position, filter: { ...filter, role: replica.role, replica: replica.index } }, lines)
+    for (const { stream, size } of await sizesOf(deps, replica)) position.advance(replica.role, replica.index, stream, size)
+    await walkBack(segmentsBackwards(deps, { replica, filter }), { replica, position }, lines)
   }
   return position
 }
 
 /** Moves the position of one replica back over its segments until `lines` lines lie behind it. */
-async function walkBack(deps: ServiceDeps, { attemptId, position, filter }: LogPart, lines: number): Promise<void> {
-  const { role = '', replica = 0 } = filter
+async function walkBack(segments: AsyncIterable<LogSegment>, { replica, position }: Reading, lines: number): Promise<void> {
   let left = lines
-  for (let before = LAST_SEQ; left > 0; ) {
-    const values = [attemptId, role, replica, filter.stream ?? null, filter.since ?? null, before]
-    const { rows } = await deps.pool.query<SegmentRow>({ name: 'log_tail', text: BACKWARDS, values })
-    const row = rows[0]
-    if (!row) return
-    if (before === LAST_SEQ && row.bytes.at(-1) === NEWLINE) left += 1
-    let cut = row.bytes.length
+  let isLast = true
+  if (left === 0) return
+  for await (const { stream, start, bytes } of segments) {
+    if (isLast && bytes.at(-1) === NEWLINE) left += 1
+    isLast = false
+    let cut = bytes.length
     while (left > 0 && cut > 0) {
-      cut = row.bytes.lastIndexOf(NEWLINE, cut - 1)
+      cut = bytes.lastIndexOf(NEWLINE, cut - 1)
       if (cut >= 0) left -= 1
     }
-    position.advance(role, replica, row.stream, row.start + (left > 0 ? 0 : cut + 1))
-    before = row.seq
+    position.advance(replica.role, replica.index, stream, start + (left > 0 ? 0 : cut + 1))
+    if (left === 0) return
   }
 }
 
-interface SegmentRow {
-  readonly seq: number
-  readonly stream: LogStream
-  readonly start: number
-  readonly bytes: Buffer
-  readonly at: Date
+interface Reading {
+  readonly replica: LogOwner
+  readonly position: LogPosition
 }
 
-async function replicasOf(deps: ServiceDeps, attemptId: string, filter: LogFilter): Promise<{ role: string; index: number }[]> {
+async function replicasOf(deps: ServiceDeps, attemptId: string, filter: LogFilter): Promise<LogOwner[]> {
   const values = [attemptId, filter.role ?? null, filter.replica ?? null]
   const { rows } = await deps.pool.query<{ role: string; index: number }>({ name: 'log_replicas', text: REPLICAS, values })
-  return rows
+  return rows.map((row) => ({ attemptId, ...row }))
 }
 
-async function sizesOf(deps: ServiceDeps, attemptId: string, { role, index }: { role: string; index: number }) {
+async function sizesOf(deps: ServiceDeps, { attemptId, role, index }: LogOwner) {
   const text = 'SELECT stream, size FROM log_stream WHERE attempt_id = $1 AND role = $2 AND index = $3'
   const { rows } = await deps.pool.query<{ stream: LogStream; size: number }>(text, [attemptId, role, index])
   return rows
 }
 
 /** The part of a segment that the position has not passed; the position passes it. */
-function recordOf(row: SegmentRow, { role, index, position }: { role: string; index: number; position: LogPosition }): LogRecord {
-  const { stream } = row
-  const start = Math.max(row.start, position.offset(role, index, stream))
+function recordOf({ stream, start, bytes, at }: LogSegment, { replica: { role, index }, position }: Reading): LogRecord {
+  const from = Math.max(start, position.offset(role, index, stream))
   const before = position.copy()
-  position.advance(role, index, stream, row.start + row.bytes.length)
+  position.advance(role, index, stream, start + bytes.length)
   return {
     attempt: position.attempt,
     role,
     replica: index,
     stream,
-    at: row.at.toISOString(),
-    bytes: row.bytes.subarray(start - row.start),
-    cursorAt: (bytes) => before.cursorAt(role, index, stream, start + bytes),
+    at: at.toISOString(),
+    bytes: bytes.subarray(from - start),
+    cursorAt: (passed) => before.cursorAt(role, index, stream, from + passed),
   }
 }

@@ -23,7 +23,7 @@ export interface ReadLogsOptions extends LogFilter {
  * A job's output, byte for byte: the same before the start, while it runs and after the end. Within a replica in the
  * order of reading; replicas one after the other where there is a choice.
  *
- * @throws Problem `not_found`, `malformed_request` for a bad cursor
+ * @throws Problem `not_found`, `malformed_request` for a bad cursor, `output_removed`, `store_failed`
  */
 export async function* readLogs(
   deps: ServiceDeps,
@@ -77,17 +77,20 @@ interface FoundAttempt {
 }
 
 const FIND = `
-SELECT a.id, a.state FROM job j LEFT JOIN attempt a ON a.job_id = j.id AND a.number = $3 WHERE j.id = $1 AND j.project_id = $2`
+SELECT a.id, a.state, j.output_removed_at AS removed
+FROM job j LEFT JOIN attempt a ON a.job_id = j.id AND a.number = $3
+WHERE j.id = $1 AND j.project_id = $2`
 
 /** Null when the job has no such attempt (yet). */
 async function findAttempt(deps: ServiceDeps, { project, id }: JobId, number: number): Promise<FoundAttempt | null> {
-  const { rows } = await deps.pool.query<{ [K in keyof FoundAttempt]: FoundAttempt[K] | null }>({
+  const { rows } = await deps.pool.query<{ [K in keyof FoundAttempt]: FoundAttempt[K] | null } & { removed: Date | null }>({
     name: 'log_attempt',
     text: FIND,
     values: [id, project, number],
   })
   const row = rows[0]
   if (!row) throw new Problem('not_found', `there is no job ${id}`)
+  if (row.removed) throw new Problem('output_removed', `the output of job ${id} was kept until ${row.removed.toISOString()}`)
   return row.id === null || row.state === null ? null : { id: row.id, state: row.state }
 }
 

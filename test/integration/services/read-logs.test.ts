@@ -6,6 +6,7 @@ import { readLogs, type ReadLogsOptions } from '../../../src/services/logs/read-
 import { submitJob } from '../../../src/services/jobs/submit-job.ts'
 import { FakeScheduler } from '../../fakes/fake-scheduler.ts'
 import { createTestBerth, type TestBerth } from '../../support/berth.ts'
+import { archive } from '../../support/archive.ts'
 import { ANYTHING } from '../../support/capabilities.ts'
 
 const project = 'default'
@@ -28,6 +29,17 @@ beforeEach(async () => {
 const owner = (index = 0) => ({ attemptId, role: 'main', index })
 const piece = (stream: 'stdout' | 'stderr', start: number, text: string | Buffer): LogPiece => ({ stream, start, bytes: Buffer.from(text) })
 
+/** Where what has been appended so far is from now on: as rows, as a block, or the first piece of it as a block. */
+type Form = 'rows' | 'blocks' | 'half a block'
+const FORMS: readonly Form[] = ['rows', 'blocks', 'half a block']
+
+async function append(form: Form, replica: ReturnType<typeof owner>, pieces: readonly LogPiece[]): Promise<void> {
+  const first = form === 'half a block' ? 1 : pieces.length
+  await appendLog(berth.deps.pool, replica, pieces.slice(0, first))
+  if (form !== 'rows') await archive(berth.deps, replica.attemptId)
+  if (first < pieces.length) await appendLog(berth.deps.pool, replica, pieces.slice(first))
+}
+
 async function read(options: Partial<ReadLogsOptions> = {}): Promise<LogRecord[]> {
   const records: LogRecord[] = []
   const signal = AbortSignal.timeout(10_000)
@@ -36,9 +48,9 @@ async function read(options: Partial<ReadLogsOptions> = {}): Promise<LogRecord[]
 }
 const text = (records: LogRecord[]): string => Buffer.concat(records.map(({ bytes }) => bytes)).toString()
 
-describe('stored output', () => {
+describe.each(FORMS)('stored output, as %s,', (form) => {
   it('is given in the order in which the streams alternated', async () => {
-    await appendLog(berth.deps.pool, owner(), [piece('stdout', 0, 'a\n'), piece('stderr', 0, 'b\n'), piece('stdout', 2, 'c\n')])
+    await append(form, owner(), [piece('stdout', 0, 'a\n'), piece('stderr', 0, 'b\n'), piece('stdout', 2, 'c\n')])
     expect(text(await read())).toBe('a\nb\nc\n')
     expect(text(await read({ stream: 'stdout' }))).toBe('a\nc\n')
     expect(text(await read({ stream: 'stderr' }))).toBe('b\n')
@@ -53,17 +65,14 @@ describe('stored output', () => {
         await appendLog(berth.deps.pool, owner(), [piece('stdout', from, bytes.subarray(from, from + 1_000))])
       }
     }
-    await Promise.all([copy(), copy(), copy()])
+    const moved = form === 'rows' ? [] : [archive(berth.deps, attemptId)]
+    await Promise.all([copy(), copy(), copy(), ...moved])
     expect(Buffer.concat((await read()).map((record) => record.bytes)).equals(bytes)).toBe(true)
   })
 
   it('is taken up again at any byte, in both streams', async () => {
-    await appendLog(berth.deps.pool, owner(), [
-      piece('stdout', 0, 'one\ntwo\n'),
-      piece('stderr', 0, 'three\n'),
-      piece('stdout', 8, 'four\n'),
-    ])
-    await appendLog(berth.deps.pool, owner(1), [piece('stdout', 0, 'five\n')])
+    await append(form, owner(), [piece('stdout', 0, 'one\ntwo\n'), piece('stderr', 0, 'three\n'), piece('stdout', 8, 'four\n')])
+    await append(form, owner(1), [piece('stdout', 0, 'five\n')])
     const all = text(await read())
     let passed = ''
     for (const record of await read()) {
@@ -82,22 +91,18 @@ describe('stored output', () => {
     [9, 'one\ntwo\nthree\nfour\nfive\n'],
     [0, ''],
   ])('begins with its last %i lines when asked', async (tail, expected) => {
-    await appendLog(berth.deps.pool, owner(), [
-      piece('stdout', 0, 'one\ntwo\nth'),
-      piece('stdout', 10, 'ree\n'),
-      piece('stderr', 0, 'four\nfive\n'),
-    ])
+    await append(form, owner(), [piece('stdout', 0, 'one\ntwo\nth'), piece('stdout', 10, 'ree\n'), piece('stderr', 0, 'four\nfive\n')])
     expect(text(await read({ tail }))).toBe(expected)
   })
 
   it('counts a last line without an end as a line', async () => {
-    await appendLog(berth.deps.pool, owner(), [piece('stdout', 0, 'one\ntwo\nthree')])
+    await append(form, owner(), [piece('stdout', 0, 'one\ntwo\nthree')])
     expect(text(await read({ tail: 2 }))).toBe('two\nthree')
   })
 
   it('is narrowed to one replica', async () => {
-    await appendLog(berth.deps.pool, owner(0), [piece('stdout', 0, 'zero\n')])
-    await appendLog(berth.deps.pool, owner(1), [piece('stdout', 0, 'one\n')])
+    await append(form, owner(0), [piece('stdout', 0, 'zero\n')])
+    await append(form, owner(1), [piece('stdout', 0, 'one\n')])
     expect(text(await read({ role: 'main', replica: 1 }))).toBe('one\n')
     expect(text(await read({ role: 'other' }))).toBe('')
   })
