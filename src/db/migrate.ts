@@ -1,12 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { Pool, PoolClient } from 'pg'
+import { DatabaseError, type Pool, type PoolClient } from 'pg'
 
 const MIGRATIONS = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
 
 /** The advisory lock that Prisma's own migration engine takes, so that the two never apply at once. */
 const LOCK = 72_707_369
+
+/** `deadlock_detected` (PostgreSQL, appendix A). */
+const DEADLOCK = '40P01'
 
 /** A migration takes as long as it takes; node-postgres has no other way to say that for one query. */
 const WITHOUT_END = { query_timeout: 2 ** 31 - 1 }
@@ -54,8 +57,21 @@ async function applyMissing(client: PoolClient): Promise<string[]> {
   const done = new Set(rows.map((row) => row.migration_name))
   const entries = await readdir(MIGRATIONS, { withFileTypes: true })
   const missing = entries.filter((entry) => entry.isDirectory() && !done.has(entry.name)).map((entry) => entry.name).sort()
-  for (const name of missing) await apply(client, name)
+  for (const name of missing) await applyPatiently(client, name)
   return missing
+}
+
+/** Those who work meanwhile may lock what it wants in another order. A deadlock undoes all of the migration, so it is begun again. */
+async function applyPatiently(client: PoolClient, name: string): Promise<void> {
+  for (let left = 10; ; left -= 1) {
+    try {
+      return await apply(client, name)
+    } catch (error) {
+      const isDeadlock = error instanceof Error && error.cause instanceof DatabaseError && error.cause.code === DEADLOCK
+      if (!isDeadlock || left === 1) throw error
+      await client.query('DELETE FROM "_prisma_migrations" WHERE migration_name = $1 AND finished_at IS NULL', [name])
+    }
+  }
 }
 
 async function apply(client: PoolClient, name: string): Promise<void> {

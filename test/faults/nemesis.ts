@@ -7,7 +7,7 @@ import type { MortalPostgres } from '../support/postgres.ts'
 import type { PrivateDocker } from '../support/private-docker.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { CRASH_CASES, POINTS_OF_WEBHOOKS } from './crash-cases.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../support/random.ts'
 
 /** What an installation stands on. */
 export interface Services {

@@ -12,7 +12,7 @@ import { startTestRedis } from '../support/redis.ts'
 import { requireProgram, requireRoot } from '../support/requirements.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
 import { Nemesis, type Services } from './nemesis.ts'
-import { Random } from './random.ts'
+import { Random } from '../support/random.ts'
 
 /** `npm run faults -- --soak SECONDS --seed N` sets them. */
 const SECONDS = Number(process.env['BERTH_SOAK_SECONDS'] ?? 40)

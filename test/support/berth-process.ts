@@ -40,10 +40,11 @@ const READY = { api: 'Berth listens', worker: 'this worker takes on work' }
 
 /**
  * Starts one and waits until it is ready.
- * @param env the whole of it, but for PATH. @throws Error with its last words when it ends before.
+ * @param env the whole of it, but for PATH. @param main path of the build's `main.js`
+ * @throws Error with its last words when it ends before.
  */
-export async function startBerthProcess(env: Readonly<Record<string, string>>): Promise<BerthProcess> {
-  const child = spawnTied(process.execPath, [await builtBerth()], {
+export async function startBerthProcess(env: Readonly<Record<string, string>>, main?: string): Promise<BerthProcess> {
+  const child = spawnTied(process.execPath, [main ?? (await builtBerth())], {
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

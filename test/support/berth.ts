@@ -5,7 +5,7 @@ import { createDb } from '../../src/db/pool.ts'
 import { createSignals } from '../../src/db/signals.ts'
 import { newId } from '../../src/domain/id.ts'
 import { createLog } from '../../src/log.ts'
-import { createDoorbellQueue, prepareQueue, type QueueBackend } from '../../src/queue/doorbell-queue.ts'
+import { createDoorbellQueue, prepareQueue, type DoorbellQueue, type QueueBackend } from '../../src/queue/doorbell-queue.ts'
 import type { Scheduler } from '../../src/schedulers/scheduler.ts'
 import { LogFollowers } from '../../src/services/logs/log-followers.ts'
 import type { WorkerDeps } from '../../src/services/worker-deps.ts'
@@ -15,13 +15,19 @@ import { createWebhookAccess } from '../../src/outbound/webhook-access.ts'
 import { startWorker } from '../../src/workers/start-worker.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 
+/** What stands between one worker and its ports; nothing if left out. */
+export interface WorkerLines {
+  readonly scheduler?: (scheduler: Scheduler) => Scheduler
+  readonly queue?: (queue: DoorbellQueue) => DoorbellQueue
+}
+
 export interface TestBerth {
   readonly deps: WorkerDeps
   readonly database: TestDatabase
   /** Folder of the managed drives. */
   readonly drives: string
   /** Starts one more worker with an identity of its own. Ends with the others. */
-  startWorker(): { stop(): Promise<void> }
+  startWorker(lines?: WorkerLines): { stop(): Promise<void> }
   stop(): Promise<void>
 }
 
@@ -62,8 +68,10 @@ export async function createTestBerth(
     deps: identity(),
     database,
     drives,
-    startWorker() {
-      const worker = startWorker(identity(), createDoorbellQueue(backend(database.url), newId('wrk'), log))
+    startWorker({ scheduler = (direct) => direct, queue = (direct) => direct }: WorkerLines = {}) {
+      const own = identity()
+      const lines = new Map([...own.schedulers].map(([name, direct]) => [name, scheduler(direct)]))
+      const worker = startWorker({ ...own, schedulers: lines }, queue(createDoorbellQueue(backend(database.url), newId('wrk'), log)))
       workers.push(worker)
       return worker
     },

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -9,6 +9,26 @@ const CACHE = join(HOME, 'node_modules/.cache/berth')
 const KEPT_MS = 24 * 3600_000
 
 let built: Promise<string> | undefined
+
+/** What a newer Berth may do to the tables of this one: a column more in each. */
+const NEWER = `
+DO $$ DECLARE "table" text; BEGIN
+  FOR "table" IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> '_prisma_migrations' LOOP
+    EXECUTE format('ALTER TABLE %I ADD COLUMN of_a_newer_one text NOT NULL DEFAULT ''none''', "table");
+  END LOOP;
+END $$;`
+
+/** The same as a Berth that has one migration more. @param place a folder for it, which is not there yet */
+export async function newerBerth(place: string): Promise<string> {
+  const current = dirname(dirname(await builtBerth()))
+  await cp(join(current, 'dist'), join(place, 'dist'), { recursive: true })
+  await cp(join(HOME, 'prisma'), join(place, 'prisma'), { recursive: true })
+  const migration = join(place, 'prisma/migrations/29991231235959_newer')
+  await mkdir(migration)
+  await writeFile(join(migration, 'migration.sql'), NEWER)
+  for (const beside of ['package.json', 'node_modules']) await symlink(join(HOME, beside), join(place, beside))
+  return join(place, 'dist/main.js')
+}
 
 /**
  * Path of a `main.js` made from src as it is now. Compiled ahead, since a test starts a hundred processes; in a place of its

@@ -26,6 +26,8 @@ export interface InstallationOptions {
 export interface StartOptions {
   readonly serve?: 'all' | 'api' | 'worker'
   readonly crashPoint?: string
+  /** Path of another build's `main.js`. */
+  readonly main?: string
   /** Where it listens, and is told that jobs reach it. */
   readonly at?: { readonly host: string; readonly port: number }
   /** More of its own environment. */
@@ -80,9 +82,9 @@ export class Installation {
   }
 
   /** One more process; the client talks to the last one that lives and serves the API. */
-  async start({ serve = 'all', crashPoint, at, env: own = {} }: StartOptions = {}): Promise<BerthProcess> {
+  async start({ serve = 'all', crashPoint, main, at, env: own = {} }: StartOptions = {}): Promise<BerthProcess> {
     const { redisUrl = null, databaseUrl = (url: string) => url, env = {} } = this.#options
-    const started = await startBerthProcess({
+    const variables = {
       BERTH_SERVE: serve,
       BERTH_PORT: '0',
       BERTH_DATA_DIR: this.dataDir,
@@ -97,7 +99,8 @@ export class Installation {
       ...(at && { BERTH_HOST: at.host, BERTH_PORT: String(at.port), BERTH_PUBLIC_URL: `http://${at.host}:${at.port}/` }),
       ...(crashPoint !== undefined && { BERTH_CRASH_POINT: crashPoint }),
       ...own,
-    })
+    }
+    const started = await startBerthProcess(variables, main)
     this.processes.push(started)
     return started
   }

@@ -4,9 +4,13 @@ import { Problem } from '../../domain/problem.ts'
 import { summaryOf, type JobRow } from './job-row.ts'
 import type { ServiceDeps } from '../service-deps.ts'
 
-/** One statement, so that job, attempts and replicas are of one moment. */
+/**
+ * One statement, so that job, attempts and replicas are of one moment. Columns by name: a prepared statement with `*` fails
+ * on every connection that has it as soon as a newer Berth adds a column.
+ */
 const GET = `
-SELECT j.*, (
+SELECT j.id, j.name, j.scheduler, j.state, j.reason, j.detail, j.since, j.spec, j.labels, j.definition_name,
+  j.definition_version, j.retry_of, j.created_at, j.started_at, j.ended_at, (
   SELECT json_agg(json_build_object('number', a.number, 'state', a.state, 'reason', a.reason, 'detail', a.detail,
     'resolutions', a.resolutions, 'started_at', a.started_at, 'ended_at', a.ended_at, 'replicas', (
       SELECT coalesce(json_agg(r ORDER BY r.index), '[]') FROM replica r WHERE r.attempt_id = a.id)) ORDER BY a.number)
