@@ -5,6 +5,7 @@ import { createGuardedAgents, type GuardedAgents } from '../outbound/guarded-age
 import type { DriveSnapshot } from '../domain/drives/drive.ts'
 import { openDirectory } from './directory/contained.ts'
 import { directoryStore } from './directory/directory-store.ts'
+import { discreetStore } from './discreet-store.ts'
 import { driveFolders } from './directory/drive-folders.ts'
 import { httpStore } from './http/http-store.ts'
 import { azureStore } from './azure/azure-store.ts'
@@ -45,7 +46,7 @@ export function createStores({ managed, addresses }: StoresOptions): Stores {
         case 'http':
           return httpStore(source.files, agents)
         default:
-          return bucketStore(drive, credentials, agents)
+          return withDiscretion(bucketStore(drive, credentials, agents), credentials)
       }
     },
     async makeDirectory(driveId, subPath) {
@@ -89,6 +90,9 @@ function bucketStore({ source }: DriveSnapshot, credentials: Credentials, agents
   }
   return null
 }
+
+const withDiscretion = (store: ObjectStore | null, credentials: Credentials): ObjectStore | null =>
+  store === null || credentials === null || credentials === 'ambient' ? store : discreetStore(store, credentials)
 
 type Credentials = StoreCredentials | 'ambient' | null
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -123,6 +123,28 @@ describe.skipIf(root.missing || dockerd.missing)('when the Docker daemon itself'
     expect(await berth.starts(id)).toEqual(['1/main/0'])
     // What is written while the daemon is dead it may never have read.
     expect((await berth.client.log(id)).toString()).toMatch(/^before\n/)
+    await berth.untilClean()
+  })
+
+  it('dies while somebody removes a container, a job whose output nobody can read any more ends as it truly did', async () => {
+    const { id } = await berth.client.submit(shellJob(berth, 'docker', 'echo before; sleep 2; exit 7'))
+    await berth.client.until(id, ({ state }) => state === 'running')
+    await eventually(
+      () => berth.client.log(id),
+      (output) => output.toString() === 'before\n',
+    )
+    await berth.processes.at(-1)?.kill()
+    await sleep(3_000)
+    await own.kill('SIGTERM')
+    const [container] = await readdir(join(own.data, 'containers'))
+    const config = join(own.data, 'containers', container ?? '', 'config.v2.json')
+    const { State, ...rest } = JSON.parse(await readFile(config, 'utf8')) as { State: object }
+    await writeFile(config, JSON.stringify({ ...rest, State: { ...State, Dead: true } }))
+    await own.start()
+    await berth.start()
+    const job = await berth.client.ended(id)
+    expect(job).toMatchObject({ state: 'failed', reason: 'executor_error', attempts: [{ roles: [{ replicas: [{ exitCode: 7 }] }] }] })
+    expect((await berth.client.log(id)).toString()).toBe('before\n')
     await berth.untilClean()
   })
 

@@ -85,13 +85,14 @@ export class Nemesis {
 
   #ofServices(random: Random): readonly Act[] {
     const { redis, postgres, docker } = this.#services
-    return [
+    const light: readonly Act[] = [
       ['Redis flushed', () => this.#flush()],
       ['Redis killed', () => this.#bounce(redis, random.upTo(4_000))],
       ['connections to PostgreSQL cut', () => this.#cutConnections()],
       ['PostgreSQL killed', () => this.#bounce(postgres, random.upTo(2_000))],
-      ['dockerd killed', () => this.#bounce(docker, random.upTo(2_000))],
     ]
+    // With many containers a daemon takes long to come back: killed too often, it would never be there.
+    return [...light, ...light, ['dockerd killed', () => this.#bounce(docker, random.upTo(2_000))]]
   }
 
   #living(kind: 'api' | 'worker'): BerthProcess[] {

@@ -137,6 +137,30 @@ describe.skipIf(need.missing)('Postgres', () => {
     expect(rows).toEqual([{ jobs: ids.length }])
   })
 
+  it.each(PLACES)(
+    'that renews a claim, but whose answer is lost, takes nothing from who has it: a job on %s is stopped once (case 4)',
+    async (place) => {
+      const script = 'trap "echo asked" TERM; echo ready; while true; do sleep 0.1; done'
+      const { id } = await berth.client.submit(shellJob(berth, place, script, { graceSeconds: 5 }))
+      await berth.client.until(id, ({ state }) => state === 'running')
+      await eventually(
+        () => berth.client.log(id),
+        (output) => output.toString().includes('ready'),
+      )
+      const epochOf = async () =>
+        (await berth.database.pool.query<{ epoch: number }>('SELECT epoch FROM attempt WHERE job_id = $1', [id])).rows[0]?.epoch ?? 0
+      const before = await epochOf()
+      postgres.loseAnswersTo(['renew'])
+      await berth.client.cancel(id)
+      expect(await berth.client.ended(id)).toMatchObject({ state: 'canceled' })
+      expect([...postgres.awaited]).toEqual([])
+      expect((await berth.client.log(id)).toString()).toBe('ready\nasked\n')
+      // One claim stops it; what else there is looks at its end.
+      expect((await epochOf()) - before).toBeLessThanOrEqual(3)
+      await berth.untilClean()
+    },
+  )
+
   it('whose connections are all held up by others makes nobody wait for ever (case 30)', async () => {
     const { id } = await berth.client.submit(shellJob(berth, 'local', 'sleep 2; echo done'))
     await berth.client.until(id, ({ state }) => state === 'running')

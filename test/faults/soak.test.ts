@@ -19,12 +19,12 @@ const SECONDS = Number(process.env['BERTH_SOAK_SECONDS'] ?? 40)
 const JOBS_PER_SECOND = Number(process.env['BERTH_SOAK_JOBS_PER_SECOND'] ?? 3)
 const FAULTS_PER_SECOND = Number(process.env['BERTH_SOAK_FAULTS_PER_SECOND'] ?? 0.5)
 const SEED = Number(process.env['BERTH_SOAK_SEED'] ?? Date.now() % 1_000_000)
-/** After the last fault every job must come to its end, and every message arrive. */
-const RECOVERY_SECONDS = 150
+/** After the last fault every job must come to its end, and every message arrive: what has piled up takes its time. */
+const RECOVERY_SECONDS = 150 + SECONDS / 4
 const SCRIPTS = ['true', 'sleep 1', 'sleep 3', 'exit 3', '[ "$BERTH_ATTEMPT" = 2 ]', 'head -c 100000 /dev/zero | tr "\\0" x']
 
-/** A container costs this machine more than a process does. */
-const DOCKER_SHARE = 0.3
+/** A container costs this machine much more than a process does: about one in two seconds is what it can make besides. */
+const DOCKER_SHARE = Math.min(0.3, 0.5 / JOBS_PER_SECOND)
 /** Of what is asked and checked at once. */
 const LANES = 20
 
@@ -93,7 +93,7 @@ describe.skipIf(need.some(({ missing }) => missing))('Berth under a nemesis', ()
 
   it(
     `for ${SECONDS} s (seed ${SEED}) loses nothing, runs nothing twice and tells all of it`,
-    { timeout: (SECONDS + 400) * 1_000 },
+    { timeout: (SECONDS + 3 * RECOVERY_SECONDS) * 1_000 },
     async () => {
       const end = performance.now() + SECONDS * 1_000
       await Promise.all([
@@ -103,6 +103,8 @@ describe.skipIf(need.some(({ missing }) => missing))('Berth under a nemesis', ()
       ])
       await nemesis.rest()
       const healed = performance.now()
+      const struck = [...nemesis.done].map(([what, times]) => `${times} x ${what}`)
+      console.log(`seed ${SEED}: ${accepted.size} jobs accepted; ${nemesis.crashes} crashes: ${struck.join(', ')}`)
       const jobs: JobView[] = []
       await inLanes(LANES, [...accepted.values()], async (id) => void jobs.push(await berth.client.ended(id, RECOVERY_SECONDS))).catch(
         explain,
@@ -115,9 +117,8 @@ describe.skipIf(need.some(({ missing }) => missing))('Berth under a nemesis', ()
       await berth.untilClean(60)
       expect(nemesis.complaints).toEqual([])
       const ends = ['succeeded', 'failed', 'canceled'].map((end) => `${jobs.filter(({ state }) => state === end).length} ${end}`)
-      const struck = [...nemesis.done].map(([what, times]) => `${times} x ${what}`)
       console.log(`seed ${SEED}: ${jobs.length} jobs (${ends.join(', ')}), all over ${Math.round(quietMs)} ms after the last fault`)
-      console.log(`seed ${SEED}: ${nemesis.crashes} crashes: ${struck.join(', ')}; ${receiver.received.length} messages`)
+      console.log(`seed ${SEED}: ${receiver.received.length} messages`)
     },
   )
 

@@ -137,7 +137,7 @@ export class Installation {
   /** Ends all processes, and removes whatever they have left. */
   async dispose(): Promise<void> {
     await Promise.all(this.processes.map(async (each) => (each.resume(), each.kill())))
-    for (const pid of await this.#jobProcesses()) process.kill(pid, 'SIGKILL')
+    for (const pid of await this.#jobProcesses()) killIfAlive(pid)
     await this.#clearDocker()
     await this.database.drop()
     await rm(this.truth, { recursive: true, force: true })
@@ -181,5 +181,13 @@ export class Installation {
   async #name(): Promise<string> {
     const { rows } = await this.database.pool.query<{ value: string }>(`SELECT value FROM setting WHERE key = 'installation'`)
     return rows[0]?.value ?? 'none'
+  }
+}
+
+function killIfAlive(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }

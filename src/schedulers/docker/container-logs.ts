@@ -5,7 +5,7 @@ import type { Engine } from './engine.ts'
 import { byStanding, findContainers, inspectContainer, isReplica } from './find-containers.ts'
 import { demultiplexLogs } from './log-demultiplexer.ts'
 import { LostNewlines } from './lost-newlines.ts'
-import { observeState } from './status.ts'
+import { isTorn, observeState } from './status.ts'
 
 /** Whose output is read. */
 export interface LogSource {
@@ -27,7 +27,7 @@ export async function* readContainerLogs(source: LogSource, signal: AbortSignal)
   let failures = 0
   while (id !== null) {
     const container = await inspectContainer(engine, id, signal)
-    if (container === null) return
+    if (container === null || isTorn(container.State)) return
     const { phase } = observeState(container.State, { node: null, startedAt: null })
     if (phase === 'pending') {
       if (!follow) return

@@ -50,6 +50,9 @@ export function observeState(state: ContainerState, daemon: DaemonFacts): Contai
   }
 }
 
+/** Whether it is half removed: its removal broke off, and the daemon gives nothing of it any more but how it ended. */
+export const isTorn = ({ Status }: Pick<ContainerState, 'Status'>): boolean => Status === 'dead'
+
 /** Whether its process ever began, whatever became of it. */
 export const wasStarted = ({ StartedAt }: ContainerState): boolean => toTime(StartedAt) !== null
 

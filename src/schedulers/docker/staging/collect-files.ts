@@ -6,6 +6,7 @@ import { linkTarget } from '../../../domain/link-target.ts'
 import { SchedulerError, type CollectedBody, type CollectedFile, type MountPlace } from '../../scheduler.ts'
 import { statusOf, type Engine } from '../engine.ts'
 import { byStanding, findContainers, isReplica } from '../find-containers.ts'
+import { isTorn } from '../status.ts'
 
 export interface CollectSource {
   readonly engine: Engine
@@ -92,11 +93,11 @@ const SKIPPED: Partial<Record<NonNullable<Header['type']>, 'device' | 'fifo'>> =
 async function openArchive({ engine, installation, attemptId, place }: CollectSource, signal: AbortSignal, below = '.'): Promise<Readable> {
   const found = await findContainers(engine, { installation, attempt: attemptId }, signal)
   const replicas = found.filter(isReplica).filter(({ identity }) => identity.role === place.role && identity.index === place.index)
-  const id = replicas.sort(byStanding)[0]?.id
+  const [replica] = replicas.sort(byStanding)
   const gone = `the container of ${place.role}/${place.index} is gone, and what it wrote to ${place.path} with it`
-  if (id === undefined) throw new SchedulerError('not_found', gone)
+  if (replica === undefined || isTorn({ Status: replica.status })) throw new SchedulerError('not_found', gone)
   try {
-    return await engine.stream({ method: 'GET', path: `/containers/${id}/archive`, query: { path: join(place.path, below) }, signal })
+    return await engine.stream({ method: 'GET', path: `/containers/${replica.id}/archive`, query: { path: join(place.path, below) }, signal })
   } catch (error) {
     if (statusOf(error) === 404) throw new SchedulerError('not_found', gone, { cause: error })
     throw error
