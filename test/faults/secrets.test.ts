@@ -39,7 +39,8 @@ describe.skipIf(places.missing || need.missing || requireRedis().missing)('a sec
       startTalkativeServer(),
       WebhookReceiver.start(),
     ])
-    berth = await Installation.create({ dockerHost: places.host, redisUrl: redis.url, env: { BERTH_LOG_LEVEL: 'trace', BERTH_PUBLIC_URL: 'http://127.0.0.1:9' } })
+    const env = { BERTH_LOG_LEVEL: 'trace', BERTH_PUBLIC_URL: 'http://127.0.0.1:9' }
+    berth = await Installation.create({ dockerHost: places.host, redisUrl: redis.url, env })
     Object.assign(secrets, { 'account key': accountKey, 'api key': berth.apiKey, 'bucket key': bucket.secretAccessKey })
     void watchCommandLines(watching.signal)
     await Promise.all([berth.start(), berth.start({ serve: 'worker' })])

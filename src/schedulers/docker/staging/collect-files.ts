@@ -96,8 +96,9 @@ async function openArchive({ engine, installation, attemptId, place }: CollectSo
   const [replica] = replicas.sort(byStanding)
   const gone = `the container of ${place.role}/${place.index} is gone, and what it wrote to ${place.path} with it`
   if (replica === undefined || isTorn({ Status: replica.status })) throw new SchedulerError('not_found', gone)
+  const query = { path: join(place.path, below) }
   try {
-    return await engine.stream({ method: 'GET', path: `/containers/${replica.id}/archive`, query: { path: join(place.path, below) }, signal })
+    return await engine.stream({ method: 'GET', path: `/containers/${replica.id}/archive`, query, signal })
   } catch (error) {
     if (statusOf(error) === 404) throw new SchedulerError('not_found', gone, { cause: error })
     throw error
