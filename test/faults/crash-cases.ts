@@ -35,6 +35,9 @@ const OF_OUTPUTS = ['outputs.copied.after', 'commit.begun.after', 'commit.moved.
 /** Passed by messages and not by jobs: see webhooks.test.ts. */
 export const POINTS_OF_WEBHOOKS = ['webhook.sent.after']
 
+/** Passed long after the end of a job: see archived-output.test.ts. */
+export const POINTS_OF_ARCHIVE = ['archive.written.after', 'archive.exchanged.after', 'archive.done.before']
+
 const cases = (place: Place, life: Life, points: readonly string[]): CrashCase[] => points.map((point) => ({ place, point, life }))
 
 /** Every crash point that there is in src, on each kind of scheduler that passes it. */

@@ -5,7 +5,7 @@ import { newId } from '../../src/domain/id.ts'
 import type { JobView } from '../../src/domain/job-view.ts'
 import { eventually } from '../support/eventually.ts'
 import { requirePlaces, shellJob } from '../support/places.ts'
-import { CRASH_CASES, POINTS_OF_WEBHOOKS, type CrashCase } from './crash-cases.ts'
+import { CRASH_CASES, POINTS_OF_ARCHIVE, POINTS_OF_WEBHOOKS, type CrashCase } from './crash-cases.ts'
 import { ReliefPool, type Relief } from './relief.ts'
 
 const REPLICAS = 2
@@ -23,7 +23,7 @@ describe('the list of crash points', () => {
     const named = files.flatMap((path) =>
       [...readFileSync(`${src}/${path}`, 'utf8').matchAll(/crashPoint\('([^']+)'\)/g)].map(([, name]) => name),
     )
-    expect(new Set([...CRASH_CASES.map(({ point }) => point), ...POINTS_OF_WEBHOOKS])).toEqual(new Set(named))
+    expect(new Set([...CRASH_CASES.map(({ point }) => point), ...POINTS_OF_WEBHOOKS, ...POINTS_OF_ARCHIVE])).toEqual(new Set(named))
   })
 })
 

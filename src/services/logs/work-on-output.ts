@@ -1,3 +1,4 @@
+import { crashPoint } from '../../crash-point.ts'
 import type { LogOwner } from '../../db/statements/append-log.ts'
 import type { WorkerDeps } from '../worker-deps.ts'
 import type { LogSegment } from './log-block.ts'
@@ -46,6 +47,7 @@ export async function workOnOutput(deps: WorkerDeps, stop: AbortSignal): Promise
     if (!work) return
     if (work.act === 'remove') await removeBlocks(deps.stores.logs, work.attemptId)
     else if (!(await archiveOutput(deps, work.attemptId, stop))) return
+    crashPoint('archive.done.before')
     await deps.pool.query(DONE, [work.attemptId, work.act])
   }
 }
@@ -88,10 +90,12 @@ async function archiveBlock(deps: WorkerDeps, owner: LogOwner, segments: readonl
   if (!first || !last) return
   const name: BlockName = { ...owner, firstSeq: first.seq, lastSeq: last.seq }
   await writeBlock(deps.stores.logs, name, segments)
+  crashPoint('archive.written.after')
   const ends = (['stdout', 'stderr'] as const).map((stream) => endOf(segments, stream))
   const lastAt = new Date(Math.max(...segments.map(({ at }) => at.getTime())))
   const values = [owner.attemptId, owner.role, owner.index, first.seq, last.seq, segments.length, ...ends, lastAt]
   const { rowCount } = await deps.pool.query({ name: 'exchange_log', text: EXCHANGE, values })
+  crashPoint('archive.exchanged.after')
   if (rowCount === 0 && !(await isKnown(deps, name))) await removeBlock(deps.stores.logs, name)
 }
 
