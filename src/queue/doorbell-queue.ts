@@ -11,7 +11,7 @@ export interface DoorbellQueue {
   /** @throws when the queue did not take them all within 2 s; some may have been rung then. */
   ring(doorbells: readonly Doorbell[]): Promise<void>
   /** Hands each doorbell to `answer`, up to `concurrency` at once, until closed. */
-  listen(concurrency: number, answer: (attemptId: string) => Promise<void>): void
+  listen(concurrency: number, answer: (doorbell: Doorbell) => Promise<void>): void
   /** @throws when the queue does not answer. */
   ping(): Promise<void>
   /** Takes no more doorbells and waits for the answers under way, 8 s at most, whatever the queue does. */
@@ -28,10 +28,10 @@ export function createDoorbellQueue(backend: QueueBackend, prefix: string, log: 
   const consumers: { close(): Promise<void> }[] = []
   return {
     async ring(doorbells) {
-      const jobs = doorbells.map(({ attemptId, ring }) => ({
+      const jobs = doorbells.map((doorbell) => ({
         name: 'ring',
-        data: { attemptId },
-        opts: { jobId: `${attemptId}-${ring}`, removeOnComplete: true, removeOnFail: true, attempts: 1 },
+        data: doorbell,
+        opts: { jobId: `${doorbell.attemptId}-${doorbell.ring}`, removeOnComplete: true, removeOnFail: true, attempts: 1 },
       }))
       await producer.call((queue) => queue.addBulk(jobs), 'ringing')
     },

@@ -1,13 +1,14 @@
 import { createPostgresBackend, DEFAULT_SCHEMA, Queue, runMigrations, Worker, type WorkerOptions } from 'bullmq'
 import { Redis, type RedisOptions } from 'ioredis'
 import pg from 'pg'
+import type { Doorbell } from '../domain/doorbell.ts'
 
 export type QueueBackend = { readonly kind: 'redis'; readonly url: string } | { readonly kind: 'postgres'; readonly url: string }
 
 /** Makes BullMQ's clients over one of its backends. */
 export interface QueueClients {
   producer(): Queue
-  consumer(concurrency: number, answer: (attemptId: string) => Promise<void>): Worker
+  consumer(concurrency: number, answer: (doorbell: Doorbell) => Promise<void>): Worker
   /**
    * Whether a client goes on by itself after any outage. BullMQ's clients over Postgres do not: one that could not connect at
    * once keeps that answer for ever, and a worker may then ask without end or pause. Such a client is to be replaced.
@@ -73,7 +74,7 @@ function overRedis(url: string, prefix: string): QueueClients {
     consumer: (concurrency, answer) => {
       const connection = connect({ maxRetriesPerRequest: null })
       const options: WorkerOptions = { ...CONSUMER, connection, prefix, concurrency }
-      return new Worker(NAME, (job) => answer(job.data.attemptId), options)
+      return new Worker(NAME, (job) => answer(job.data), options)
     },
     disconnect: () => connections.forEach((connection) => connection.disconnect()),
   }
@@ -98,7 +99,7 @@ function overPostgres(url: string): QueueClients {
     consumer: (concurrency, answer) =>
       new Worker(
         NAME,
-        (job) => answer(job.data.attemptId),
+        (job) => answer(job.data),
         { ...CONSUMER, connection: pool, concurrency },
         createPostgresBackend,
       ) as unknown as Worker,

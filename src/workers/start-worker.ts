@@ -8,12 +8,13 @@ import { sweepOld, sweepOverdue } from '../services/attempts/sweep.ts'
 import { sweepOldOutput } from '../services/logs/sweep-old-output.ts'
 import { workOnOutput } from '../services/logs/work-on-output.ts'
 import { watchScheduler } from '../services/schedulers/watch-scheduler.ts'
+import { Lanes } from './lanes.ts'
 import { deliverDue } from '../services/webhooks/deliver-due.ts'
 import { sweepEndedJobs } from '../services/jobs/sweep-ended-jobs.ts'
 import type { WorkerDeps } from '../services/worker-deps.ts'
 
-/** Attempts that one worker acts on at once; most of that time it waits for a scheduler. */
-const CONCURRENCY = 32
+/** Doorbells that one worker answers at once; those of one scheduler go in a lane. */
+const CONCURRENCY = 96
 const SWEEP_MS = 1_000
 const OUTPUT_MS = 5_000
 const TIDY_MS = 60_000
@@ -31,7 +32,8 @@ export function startWorker(deps: WorkerDeps, queue: DoorbellQueue): RunningWork
   const { signal } = stopping
   const drives = new Drives(deps)
   const drive = drives.start.bind(drives)
-  queue.listen(CONCURRENCY, drive)
+  const lanes = new Lanes(signal)
+  queue.listen(CONCURRENCY, ({ attemptId, scheduler }) => lanes.act(scheduler, () => drive(attemptId)))
   const loops = [
     runChecks(deps, signal),
     ringDue(deps, queue.ring.bind(queue), signal),

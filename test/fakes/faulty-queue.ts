@@ -5,7 +5,7 @@ import type { PortFaults } from './port-faults.ts'
 export function faultyQueue(queue: DoorbellQueue, faults: PortFaults): DoorbellQueue {
   return {
     ring: (doorbells) => faults.call(() => queue.ring(doorbells)),
-    listen: (concurrency, answer) => queue.listen(concurrency, (attemptId) => faults.call(() => answer(attemptId))),
+    listen: (concurrency, answer) => queue.listen(concurrency, (doorbell) => faults.call(() => answer(doorbell))),
     ping: () => faults.call(() => queue.ping()),
     close: () => queue.close(),
   }

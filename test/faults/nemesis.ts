@@ -128,7 +128,7 @@ export class Nemesis {
   /** A start fails while PostgreSQL is away. */
   #start(serve: 'api' | 'worker', crashPoint?: string): Promise<BerthProcess> {
     const start = (): Promise<BerthProcess | null> => this.#berth.start({ serve, ...(crashPoint && { crashPoint }) }).catch(() => null)
-    return eventually(start, (started) => started !== null, 60) as Promise<BerthProcess>
+    return eventually(start, (started) => started !== null, 180) as Promise<BerthProcess>
   }
 
   async #park(random: Random): Promise<void> {
