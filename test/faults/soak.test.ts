@@ -55,8 +55,11 @@ describe.skipIf(need.some(({ missing }) => missing))('Berth under a nemesis', ()
     nemesis = new Nemesis(berth, services)
   })
   afterAll(async () => {
-    await berth.dispose()
-    await Promise.all([...Object.values(services).map((service: { stop(): Promise<void> }) => service.stop()), receiver.stop()])
+    try {
+      await berth.dispose()
+    } finally {
+      await Promise.all([...Object.values(services).map((service: { stop(): Promise<void> }) => service.stop()), receiver.stop()])
+    }
   })
 
   /** Until it is accepted, with the same key: an answer may be lost. */
