@@ -22,6 +22,12 @@ export const CALL_MS = 2_000
 
 const NAME = 'attempts'
 
+/**
+ * A connection to Redis that owes an answer for so long is given up. Nobody may have cut it, so that it would be waited for
+ * until TCP gives up, about 15 minutes. BullMQ has Redis itself wait for 10 s at most.
+ */
+const SILENCE_MS = 15_000
+
 /** As for all other queries; queue and database do not know each other. */
 const ANSWER_MS = 11_000
 
@@ -67,12 +73,13 @@ function overRedis(url: string, prefix: string): QueueClients {
         enableOfflineQueue: false,
         maxRetriesPerRequest: 1,
         commandTimeout: CALL_MS,
+        socketTimeout: 2 * CALL_MS,
         autoResendUnfulfilledCommands: false,
       })
       return new Queue(NAME, { connection, prefix, skipMetasUpdate: true })
     },
     consumer: (concurrency, answer) => {
-      const connection = connect({ maxRetriesPerRequest: null })
+      const connection = connect({ maxRetriesPerRequest: null, socketTimeout: SILENCE_MS })
       const options: WorkerOptions = { ...CONSUMER, connection, prefix, concurrency }
       return new Worker(NAME, (job) => answer(job.data), options)
     },

@@ -5,6 +5,7 @@ import type { BerthProcess } from '../support/berth-process.ts'
 import { Installation } from '../support/installation.ts'
 import { shellJob } from '../support/places.ts'
 import { expectRanOnce } from '../support/ran-once.ts'
+import { startProxy, type Proxy } from '../support/proxy.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
 import { requireProgram } from '../support/requirements.ts'
 
@@ -110,5 +111,45 @@ describe.skipIf(redisServer.missing || sandbox.missing)('Redis', () => {
     expect(end).toBe(0)
     expect(ms).toBeLessThan(15_000)
     console.log(`a worker without Redis ended ${Math.round(ms)} ms after SIGTERM`)
+  })
+})
+
+describe.skipIf(redisServer.missing || sandbox.missing)('a line to Redis', () => {
+  let redis: TestRedis
+  let line: Proxy
+  let berth: Installation
+
+  beforeAll(async () => {
+    redis = await startTestRedis()
+    const { hostname, port } = new URL(redis.url)
+    line = await startProxy({ host: hostname, port: Number(port) }, {})
+    berth = await Installation.create({ redisUrl: `redis://127.0.0.1:${line.port}` })
+    await Promise.all([berth.start({ serve: 'api' }), berth.start({ serve: 'worker' })])
+  })
+  afterAll(async () => {
+    await berth.dispose()
+    await line.close()
+    await redis.stop()
+  })
+
+  const submit = async (): Promise<string> => (await berth.client.submit(shellJob(berth, 'local', 'echo done'))).id
+  const WAYS = [
+    { what: 'that is silent for 8 s', act: async () => (line.hush(), await sleep(8_000), await line.open()) },
+    { what: 'whose connections are silent for good, though nobody has cut them', act: async () => line.strand() },
+  ]
+
+  it.each(WAYS)('$what keeps nobody from submitting; the jobs run within 30 s of its end', async ({ act }) => {
+    await berth.client.ended(await submit())
+    const acting = act()
+    await sleep(100)
+    const asked = performance.now()
+    const ids = [await submit(), await submit()]
+    expect(performance.now() - asked).toBeLessThan(2_000)
+    await acting
+    const back = performance.now()
+    await expectRanOnce(berth, ids, 'done\n')
+    console.log(`jobs over ${Math.round(performance.now() - back)} ms after the line was silent`)
+    expect(performance.now() - back).toBeLessThan(30_000)
+    await berth.untilClean()
   })
 })

@@ -12,6 +12,8 @@ export interface Proxy {
   open(): Promise<void>
   /** Says nothing more on any connection, old or new, without cutting it: until `open`. */
   hush(): void
+  /** Says nothing more on any connection that there is, for good and without cutting it; new ones are served. */
+  strand(): void
   /** The next request that has one of these texts in it is passed on, its answer is not, and its connection is cut; one each. */
   loseAnswersTo(texts: readonly string[]): void
   /** Texts whose turn has not come yet. */
@@ -27,6 +29,9 @@ export async function startProxy(target: NetConnectOpts, at: { readonly path?: s
   const sockets = new Set<Socket>()
   const awaited = new Set<string>()
   let hushed = false
+  /** Connections that were accepted before this many are stranded. */
+  let stranded = 0
+  let accepted = 0
   let place: ListenOptions = at.path === undefined ? { host: '127.0.0.1', port: 0 } : { path: at.path }
   let server: Server | null = null
 
@@ -37,6 +42,7 @@ export async function startProxy(target: NetConnectOpts, at: { readonly path?: s
   }
   const accept = (client: Socket): void => {
     const upstream = connect(target)
+    const number = accepted++
     let doomed = false
     for (const [from, to] of [
       [client, upstream],
@@ -51,7 +57,7 @@ export async function startProxy(target: NetConnectOpts, at: { readonly path?: s
           doomed = true
           setTimeout(() => (client.destroy(), upstream.destroy()), DONE_MS)
         }
-        if (hushed || (doomed && from === upstream) || to.write(bytes)) return
+        if (hushed || number < stranded || (doomed && from === upstream) || to.write(bytes)) return
         from.pause()
         to.once('drain', () => from.resume())
       })
@@ -75,5 +81,5 @@ export async function startProxy(target: NetConnectOpts, at: { readonly path?: s
   }
   const loseAnswersTo = (texts: readonly string[]): void => texts.forEach((text) => awaited.add(text))
   await open()
-  return { port: place.port ?? 0, shut, open, hush: () => void (hushed = true), loseAnswersTo, awaited, close: shut }
+  return { port: place.port ?? 0, shut, open, hush: () => void (hushed = true), strand: () => void (stranded = accepted), loseAnswersTo, awaited, close: shut }
 }
