@@ -167,6 +167,39 @@ describe.skipIf(root.missing || dockerd.missing)('when the Docker daemon itself'
   )
 })
 
+describe.skipIf(root.missing || dockerd.missing)('a daemon that keeps its containers, and dies before it has noted a start,', () => {
+  let own: PrivateDocker
+  let berth: Installation
+
+  beforeAll(async () => {
+    own = await startPrivateDocker({ flags: ['--live-restore'] })
+    berth = await Installation.create({ dockerHost: own.host })
+    await berth.start()
+  })
+  afterAll(async () => {
+    await berth.dispose()
+    await own.stop()
+  })
+
+  it('has the job run once in each attempt', { timeout: 180_000 }, async () => {
+    let lost = 0
+    for (let round = 0; round < 6; round += 1) {
+      const { id } = await berth.client.submit(shellJob(berth, 'docker', 'sleep 0.2', { retries: { max: 0, backoffSeconds: 0 } }))
+      while ((await berth.starts(id)).length === 0) await sleep(2)
+      await own.kill()
+      await sleep(500)
+      await own.start()
+      const { state, attempts } = await berth.client.ended(id)
+      expect(state).toBe('succeeded')
+      lost += attempts.length - 1
+      const starts = await berth.starts(id)
+      expect(starts).toEqual([...new Set(starts)])
+      await berth.untilClean()
+    }
+    console.log(`${lost} of 6 starts were not noted`)
+  })
+})
+
 describe.skipIf(root.missing || dockerd.missing)(
   '100 MB of output, through a restart of a daemon that keeps its containers (case 19)',
   () => {
