@@ -81,5 +81,7 @@ export async function startProxy(target: NetConnectOpts, at: { readonly path?: s
   }
   const loseAnswersTo = (texts: readonly string[]): void => texts.forEach((text) => awaited.add(text))
   await open()
-  return { port: place.port ?? 0, shut, open, hush: () => void (hushed = true), strand: () => void (stranded = accepted), loseAnswersTo, awaited, close: shut }
+  const hush = (): void => void (hushed = true)
+  const strand = (): void => void (stranded = accepted)
+  return { port: place.port ?? 0, shut, open, hush, strand, loseAnswersTo, awaited, close: shut }
 }
