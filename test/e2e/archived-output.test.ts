@@ -41,7 +41,7 @@ describe.each(STORES)('output that was moved to $kind', ({ need, start }) => {
 
       const { pool } = berth.database
       await eventually(
-        async () => (await pool.query('UPDATE log_work SET due_at = now()')).rowCount,
+        async () => (await pool.query(`UPDATE log_work SET due_at = now() - interval '1 second'`)).rowCount,
         (noted) => noted === 1,
       )
       await eventually(
