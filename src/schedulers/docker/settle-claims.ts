@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { crashPoint } from '../../crash-point.ts'
-import { SchedulerError } from '../scheduler.ts'
-import { wasRestartedSince } from './daemon-memory.ts'
 import { deleteContainer } from './end-containers.ts'
 import { statusOf, type Engine } from './engine.ts'
 import { assertClaimed, takenOver } from './errors.ts'
@@ -61,16 +59,7 @@ async function adopt(submission: Submission, container: FoundReplica, found: rea
   if (standing !== container) return void (await deleteContainer(engine, container.name, signal))
   for (const { name, id } of others) if (id !== container.id) await deleteContainer(engine, name, signal)
   const target = native.containers.find(({ role, index }) => role === identity.role && index === identity.index)
-  if (target === undefined) return
-  if (neverStarted(container)) await assertNeverRan(submission, container)
-  await rename(submission, container.id, target.name)
-}
-
-/** @throws SchedulerError `rejected` with `lost`: to start it might be to run it twice */
-async function assertNeverRan({ engine, context: { signal } }: Submission, { id, identity }: FoundReplica): Promise<void> {
-  if (!(await wasRestartedSince(engine, id, signal))) return
-  const words = `the Docker daemon died when ${identity.role}/${identity.index} was to start, and nobody can tell whether it ran`
-  throw new SchedulerError('rejected', words, { failure: 'lost' })
+  if (target !== undefined) await rename(submission, container.id, target.name)
 }
 
 /** 404: it is gone. 409: the name is taken. Either way the next look shows how things stand. */

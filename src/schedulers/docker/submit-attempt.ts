@@ -1,7 +1,8 @@
 import { inLanes } from '../../in-lanes.ts'
 import { ensureNetwork } from './attempt-network.ts'
 import { createContainer } from './create-container.ts'
-import type { DockerContainer } from './docker-request.ts'
+import { SchedulerError } from '../scheduler.ts'
+import { wasRestartedSince } from './daemon-memory.ts'
 import { deleteContainer, endContainer } from './end-containers.ts'
 import { REQUESTS_AT_ONCE } from './engine.ts'
 import { takenOver } from './errors.ts'
@@ -33,7 +34,7 @@ export async function submitAttempt(submission: Submission): Promise<void> {
 async function makeAndStart(submission: Submission): Promise<void> {
   const { native: { epoch } } = submission
   // Nothing can be there before the first claim.
-  if (epoch > 1) await settleClaims(submission)
+  const adopted = epoch > 1 ? await settleClaims(submission) : new Map<string, string>()
   await ensureNetwork(submission.engine, submission.native, submission.context.signal)
   const containers = await withCachedMounts(submission)
   await inLanes(REQUESTS_AT_ONCE, containers, async (container) => {
@@ -44,13 +45,25 @@ async function makeAndStart(submission: Submission): Promise<void> {
   await probeBuckets(submission)
   const standing = await settleClaims(submission)
   if (containers.some(({ name }) => !standing.has(name))) throw takenOver()
-  await startAll(submission, containers.filter(({ name }) => standing.get(name) === 'created'))
+  const unstarted = containers.filter(({ name }) => standing.get(name) === 'created')
+  await endingAllUnless(submission, async () => {
+    for (const { name } of unstarted) if (adopted.get(name) === 'created') await assertNeverRan(submission, name)
+    await inLanes(REQUESTS_AT_ONCE, unstarted, (container) => startContainer(submission, container))
+  })
+}
+
+/** @throws SchedulerError `rejected` with `lost`: to start it might be to run it twice */
+async function assertNeverRan({ engine, context: { signal } }: Submission, name: string): Promise<void> {
+  const container = await inspectContainer(engine, name, signal)
+  if (container === null || !(await wasRestartedSince(engine, container.Id, signal))) return
+  const words = `the Docker daemon died when ${name} was to start, and nobody can tell whether it ran`
+  throw new SchedulerError('rejected', words, { failure: 'lost' })
 }
 
 /** All or nothing: where one cannot start, the others are ended. */
-async function startAll(submission: Submission, containers: readonly DockerContainer[]): Promise<void> {
+async function endingAllUnless(submission: Submission, allStarted: () => Promise<unknown>): Promise<void> {
   try {
-    await inLanes(REQUESTS_AT_ONCE, containers, (container) => startContainer(submission, container))
+    await allStarted()
   } catch (error) {
     if (isFinal(error)) await abandon(submission)
     throw error
