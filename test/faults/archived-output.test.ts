@@ -18,7 +18,8 @@ describe.skipIf(needs.some(({ missing }) => missing))('the output of an ended jo
   afterAll(() => berth.dispose())
 
   const count = async (table: string): Promise<number> => (await berth.database.pool.query(`SELECT FROM ${table}`)).rowCount ?? 0
-  const makeDue = async (): Promise<number> => (await berth.database.pool.query(`UPDATE log_work SET due_at = now() - interval '1 second'`)).rowCount ?? 0
+  const makeDue = async (): Promise<number> =>
+    (await berth.database.pool.query(`UPDATE log_work SET due_at = now() - interval '1 second'`)).rowCount ?? 0
   const objects = async (): Promise<string[]> =>
     (await readdir(join(berth.dataDir, 'drives/logs/data'), { recursive: true })).filter((name) => name.endsWith('.gz'))
 

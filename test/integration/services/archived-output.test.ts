@@ -68,7 +68,8 @@ describe.skipIf(requirePostgres().missing)('the output of a job that has ended',
   const folderOf = ({ attemptId }: Ended): string => join(berth.drives, 'logs', 'data', attemptId)
   const objectsOf = async (job: Ended): Promise<string[]> =>
     (await readdir(folderOf(job), { recursive: true }).catch((): string[] => [])).filter((name) => name.endsWith('.gz')).toSorted()
-  const makeDue = ({ attemptId }: Ended) => berth.deps.pool.query(`UPDATE log_work SET due_at = now() - interval '1 second' WHERE attempt_id = $1`, [attemptId])
+  const makeDue = ({ attemptId }: Ended) =>
+    berth.deps.pool.query(`UPDATE log_work SET due_at = now() - interval '1 second' WHERE attempt_id = $1`, [attemptId])
 
   it('moves into objects of 4 MiB, and is the same at every cursor as before', async () => {
     const job = await ended({ bytes: 9 * 1024 * KIB })
