@@ -13,6 +13,7 @@ export interface CrashCase {
 const OF_EVERY_JOB = [
   ...['submit_job.before', 'submit_job.after', 'relay.ring.before', 'relay.ring.after', 'drive.claimed', 'drive.release.before'],
   ...['submit.intent.after', 'submit.native.after', 'settle.logs.after', 'drive.remove.before', 'drive.remove.after'],
+  'drive.removed.after',
 ]
 const OF_EVERY_STOP = ['stop.cancel.before', 'stop.cancel.after']
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { BerthProcess } from '../support/berth-process.ts'
 import { Installation } from '../support/installation.ts'
 import { PLACES, requirePlaces, shellJob, type Place } from '../support/places.ts'
@@ -17,7 +17,12 @@ describe.skipIf(need.missing || redis.missing)('one of two workers', () => {
 
   beforeAll(async () => {
     berth = await Installation.create({ dockerHost: need.host, redisUrl: redis.url })
-    await Promise.all([berth.start({ serve: 'api' }), berth.start({ serve: 'worker' }), berth.start({ serve: 'worker' })])
+  })
+  beforeEach(async () => {
+    const alive = berth.processes.filter((each) => each.alive())
+    if (alive.every(({ address }) => address === '')) await berth.start({ serve: 'api' })
+    for (let workers = alive.filter(({ address }) => address === '').length; workers < 2; workers += 1)
+      await berth.start({ serve: 'worker' })
   })
   afterAll(() => berth.dispose())
 
@@ -51,7 +56,6 @@ describe.skipIf(need.missing || redis.missing)('one of two workers', () => {
       await expectSucceeded([...running, ...onTheirWay])
       console.log(`${place}: all on their way over ${Math.round(performance.now() - killed)} ms after the kill`)
       expect(ms).toBeLessThan(TAKEOVER_MS)
-      await berth.start({ serve: 'worker' })
     },
   )
 
@@ -64,7 +68,6 @@ describe.skipIf(need.missing || redis.missing)('one of two workers', () => {
     console.log(`a worker under load ended ${Math.round(ms)} ms after SIGTERM`)
     expect({ end, late: ms > STOP_MS }).toEqual({ end: 0, late: false })
     await expectSucceeded(ids)
-    await berth.start({ serve: 'worker' })
   })
 
   it('and the other are told to end while a job runs: the next worker finds its end', async () => {

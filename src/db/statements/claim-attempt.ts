@@ -70,11 +70,14 @@ RETURNING coalesce(${IS_DUE}, false) AS due`
 /** Output of an attempt that is shorter stays in the database: an object of its own would cost more than its rows. */
 const ARCHIVED_BYTES = 16 * 1024
 
+/** The last step lets go of the claim as well: nobody takes up an attempt that is gone, to let go in place of a dead worker. */
 const MARK = {
   submitting: `UPDATE attempt SET submitting_at = coalesce(submitting_at, now()) WHERE id = $1 AND epoch = $2 AND stop_reason IS NULL`,
   submitted: `UPDATE attempt SET submitted_at = coalesce(submitted_at, now()) WHERE id = $1 AND epoch = $2`,
   removed: `
-    WITH gone AS (UPDATE attempt SET removed_at = now() WHERE id = $1 AND epoch = $2 RETURNING id),
+    WITH gone AS (
+      UPDATE attempt SET removed_at = now(), owner = NULL, lease_until = NULL, due_at = NULL WHERE id = $1 AND epoch = $2
+      RETURNING id),
     noted AS (
       INSERT INTO log_work (attempt_id, act, due_at)
       SELECT id, 'archive', now() + interval '1 minute' FROM gone

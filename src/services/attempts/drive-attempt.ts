@@ -55,6 +55,7 @@ async function removeNative(deps: WorkerDeps, { claim, scheduler, signal }: Step
   if (claim.submitting) await scheduler.remove({ attemptId: claim.attemptId, graceSeconds: claim.spec.graceSeconds }, signal)
   crashPoint('drive.remove.after')
   await markAttempt(deps.pool, claim, 'removed')
+  crashPoint('drive.removed.after')
   return null
 }
 
