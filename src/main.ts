@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { constants } from 'node:os'
 import { ConfigError } from './config/config-error.ts'
 import { readConfig } from './config.ts'
 import { armCrashPoint } from './crash-point.ts'
@@ -12,20 +13,37 @@ const EX_UNAVAILABLE = 69
 
 /** Longer than a drain may take (10 s), shorter than what a supervisor waits before it kills. */
 const SHUTDOWN_MS = 15_000
+const ECHO_MS = 1_000
 
 async function main(): Promise<void> {
   const config = readConfig()
   const log = createLog(config.logLevel)
   if (config.crashPoint !== null) armCrashPoint(config.crashPoint)
-  const berth = await startBerth(config, log)
+  const starting = startBerth(config, log)
   const exit = (code: number): void => {
     setTimeout(() => process.exit(code), SHUTDOWN_MS).unref()
-    void berth.stop().finally(() => process.exit(code))
+    void starting.then((berth) => berth.stop()).finally(() => process.exit(code))
   }
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => exit(0))
+  onWishToEnd(() => exit(0))
+  const berth = await starting
   await berth.databaseEnded
   log.error('the embedded PostgreSQL has ended by itself; see server.log in the data folder')
   exit(EX_UNAVAILABLE)
+}
+
+/**
+ * From the first moment on. A second wish ends the process at once, but for one that comes right after the first: that is
+ * the same, sent by the terminal to all and passed on by npm.
+ */
+function onWishToEnd(end: () => void): void {
+  let wishedAt: number | null = null
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (wishedAt === null) end()
+      else if (performance.now() - wishedAt > ECHO_MS) process.exit(128 + constants.signals[signal])
+      wishedAt ??= performance.now()
+    })
+  }
 }
 
 /** A fault of the surroundings is told in words, a bug with its stack. */

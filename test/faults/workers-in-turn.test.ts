@@ -64,7 +64,9 @@ describe.skipIf(need.missing || redis.missing)('one of two workers', () => {
       Array.from({ length: 30 }, (_, at) => submit(PLACES[at % 2] ?? 'local', at % 3 === 0 ? 'sleep 2; echo done' : 'echo done')),
     )
     await sleep(300)
-    const { end, ms } = await (await watcherOf('docker')).stop()
+    const watcher = await watcherOf('docker')
+    // As the terminal and npm do.
+    const [{ end, ms }] = await Promise.all([watcher.stop(), watcher.stop()])
     console.log(`a worker under load ended ${Math.round(ms)} ms after SIGTERM`)
     expect({ end, late: ms > STOP_MS }).toEqual({ end: 0, late: false })
     await expectSucceeded(ids)
