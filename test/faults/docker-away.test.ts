@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Engine } from '../../src/schedulers/docker/engine.ts'
+import { LABELS } from '../../src/schedulers/docker/labels.ts'
 import type { BerthProcess } from '../support/berth-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { firstDifference } from '../support/first-difference.ts'
@@ -198,7 +199,44 @@ describe.skipIf(root.missing || dockerd.missing)('a daemon that keeps its contai
     }
     console.log(`${lost} of 6 starts were not noted`)
   })
+
+  it('has the other replicas end when one may have run, before the next attempt begins', async () => {
+    await berth.processes.at(-1)?.kill()
+    const doomed = await berth.start({ crashPoint: 'submit.native.after' })
+    const script = '[ "$BERTH_ATTEMPT" = 2 ] || { sleep 10; touch "/truth/$BERTH_JOB_ID.$BERTH_REPLICA"; }'
+    const job = shellJob(berth, 'docker', script, { replicas: 2, retries: { max: 0, backoffSeconds: 0 } })
+    const { id } = await berth.client.submit(job)
+    await doomed.ended
+    await eventually(
+      () => berth.starts(id),
+      (starts) => starts.length === 2,
+    )
+    await own.kill()
+    await forgetStart(own, 1)
+    await own.start()
+    await berth.start()
+    const { attempts } = await berth.client.ended(id)
+    expect(attempts.map(({ state, reason }) => [state, reason])).toEqual([
+      ['failed', 'lost'],
+      ['succeeded', null],
+    ])
+    expect((await berth.starts(id)).sort()).toEqual(['1/main/0', '1/main/1', '2/main/0', '2/main/1'])
+    await eventually(() => existsSync(join(berth.truth, `${id}.1`)), Boolean)
+    expect(existsSync(join(berth.truth, `${id}.0`))).toBe(false)
+    await berth.untilClean()
+  })
 })
+
+/** Has the dead daemon know nothing of the start of a replica that runs. */
+async function forgetStart({ data }: PrivateDocker, replica: number): Promise<void> {
+  for (const id of await readdir(join(data, 'containers'))) {
+    const path = join(data, 'containers', id, 'config.v2.json')
+    const config = JSON.parse(await readFile(path, 'utf8')) as { Config: { Labels: Record<string, string> }; State: object }
+    if (config.Config.Labels[LABELS.replica] !== String(replica)) continue
+    const State = { ...config.State, Running: false, Pid: 0, StartedAt: '0001-01-01T00:00:00Z' }
+    await writeFile(path, JSON.stringify({ ...config, State }))
+  }
+}
 
 describe.skipIf(root.missing || dockerd.missing)(
   '100 MB of output, through a restart of a daemon that keeps its containers (case 19)',

@@ -54,11 +54,17 @@ export class ReliefPool {
     this.#dockerHost = dockerHost
   }
 
-  /** A test that fails does not give its installation back: what it left must not fail another. */
+  /** A test that fails does not give its installation back: what it left must not fail another, nor its connections. */
   async use(act: (relief: Relief) => Promise<void>): Promise<void> {
     const relief = this.#free.pop() ?? (await Relief.create(this.#dockerHost))
     if (!this.#all.includes(relief)) this.#all.push(relief)
-    await act(relief)
+    try {
+      await act(relief)
+    } catch (error) {
+      await relief.berth.dispose()
+      this.#all.splice(this.#all.indexOf(relief), 1)
+      throw error
+    }
     this.#free.push(relief)
   }
 

@@ -13,6 +13,8 @@ export interface BerthProcess {
   /** Resolves when it has ended, by itself or not: the signal, or the exit code. */
   readonly ended: Promise<NodeJS.Signals | number>
   alive(): boolean
+  /** Whether it stands still, by `pause` or a crash point. */
+  standsStill(): boolean
   /** Lines of its log, parsed; at most the last 5000. */
   readonly lines: readonly LogEntry[]
   /** SIGKILL. */
@@ -74,6 +76,7 @@ export async function startBerthProcess(env: Readonly<Record<string, string>>, m
     ended,
     lines,
     alive: () => child.exitCode === null && child.signalCode === null,
+    standsStill: () => stateOf(pid) === 'T',
     kill: () => endProcess(child, 'SIGKILL'),
     pause: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),
@@ -86,6 +89,15 @@ export async function startBerthProcess(env: Readonly<Record<string, string>>, m
       return { end, ms: performance.now() - asked }
     },
     rssBytes: () => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024,
+  }
+}
+
+/** Stands in /proc after the name, which ends with the last bracket. */
+function stateOf(pid: number): string | undefined {
+  try {
+    return / (\w) /.exec(readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\)/, ''))?.[1]
+  } catch {
+    return undefined
   }
 }
 

@@ -81,7 +81,7 @@ export class Installation {
     this.client = new JobClient(() => this.#api()?.address ?? 'http://127.0.0.1:1', this.apiKey)
   }
 
-  /** One more process; the client talks to the last one that lives and serves the API. */
+  /** One more process; the client talks to the last one that lives, does not stand still and serves the API. */
   async start({ serve = 'all', crashPoint, main, at, env: own = {} }: StartOptions = {}): Promise<BerthProcess> {
     const { redisUrl = null, databaseUrl = (url: string) => url, env = {} } = this.#options
     const variables = {
@@ -106,7 +106,7 @@ export class Installation {
   }
 
   #api(): BerthProcess | undefined {
-    return this.processes.findLast(({ address, alive }) => address !== '' && alive())
+    return this.processes.findLast(({ address, alive, standsStill }) => address !== '' && alive() && !standsStill())
   }
 
   /** `attempt/role/replica` of every start that a job has written down, in order; see `shellJob`. */

@@ -1,7 +1,7 @@
 import { crashPoint } from '../../crash-point.ts'
 import { SchedulerError } from '../scheduler.ts'
 import type { DockerRequest, NetworkCreateBody } from './docker-request.ts'
-import { EngineError, statusOf, type Engine } from './engine.ts'
+import { EngineError, statusOf, unaborted, type Engine } from './engine.ts'
 import { assertClaimed } from './errors.ts'
 import { labelFilter } from './labels.ts'
 
@@ -12,7 +12,8 @@ import { labelFilter } from './labels.ts'
 export async function ensureNetwork(engine: Engine, native: DockerRequest, signal: AbortSignal): Promise<void> {
   if (native.network === null) return
   assertClaimed(signal)
-  const failure = await createNetwork(engine, native.network, signal)
+  const failure = await createNetwork(engine, native.network)
+  assertClaimed(signal)
   const [kept, ...later] = await findNetworks(engine, native, signal)
   if (kept === undefined) throw failure ?? new SchedulerError('conflict', `network ${native.network.Name} is gone`)
   for (const { Id } of later) await deleteNetwork(engine, Id, signal)
@@ -30,10 +31,10 @@ interface Network {
   readonly Created: string
 }
 
-async function createNetwork(engine: Engine, body: NetworkCreateBody, signal: AbortSignal): Promise<Error | null> {
+async function createNetwork(engine: Engine, body: NetworkCreateBody): Promise<Error | null> {
   crashPoint('docker.network.create.before')
   try {
-    await engine.call({ method: 'POST', path: '/networks/create', body, signal })
+    await engine.call({ method: 'POST', path: '/networks/create', body, signal: unaborted() })
     crashPoint('docker.network.create.after')
     return null
   } catch (error) {

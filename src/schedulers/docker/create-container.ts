@@ -3,7 +3,7 @@ import { crashPoint } from '../../crash-point.ts'
 import { SchedulerError } from '../scheduler.ts'
 import type { ContainerCreateBody, DockerContainer } from './docker-request.ts'
 import { deleteContainer } from './end-containers.ts'
-import { EngineError, statusOf } from './engine.ts'
+import { EngineError, statusOf, unaborted } from './engine.ts'
 import { assertClaimed, refusal } from './errors.ts'
 import { belongsTo, inspectContainer } from './find-containers.ts'
 import { LABELS } from './labels.ts'
@@ -44,11 +44,8 @@ async function tryCreate(submission: Submission, { name, create }: DockerContain
   }
 }
 
-/** Not aborted with the claim: a request that was cut off may still be carried out, and then nobody would know. */
 const post = ({ engine }: Submission, name: string, body: ContainerCreateBody): Promise<unknown> =>
   engine.call({ method: 'POST', path: '/containers/create', query: { name }, body, signal: unaborted(), deadlineMs: 120_000 })
-
-const unaborted = (): AbortSignal => new AbortController().signal
 
 /** @throws SchedulerError `conflict` when the name is held by what is not ours */
 async function isThere({ engine, native, context }: Submission, name: string): Promise<boolean> {
@@ -84,6 +81,6 @@ async function worksWithoutMounts(submission: Submission, { name, create }: Dock
     // A missing image is looked for only after everything else was found to be right.
     return statusOf(error) === 404 || statusOf(error) === 409
   }
-  await deleteContainer(engine, probe, signal)
+  await deleteContainer(engine, probe, unaborted())
   return true
 }

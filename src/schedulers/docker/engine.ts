@@ -115,6 +115,9 @@ export class Engine {
 /** Status code of the daemon's answer; null when it gave none. */
 export const statusOf = (error: unknown): number | null => (error instanceof EngineError ? error.statusCode : null)
 
+/** For what makes or starts something: of a call that is cut off nobody would know whether it took effect. */
+export const unaborted = (): AbortSignal => new AbortController().signal
+
 /** One signal may stand behind hundreds of calls at a time, each of which takes its listener away again. */
 const allowManyCalls = (signal: AbortSignal): void => setMaxListeners(0, signal)
 

@@ -3,7 +3,7 @@ import { crashPoint } from '../../crash-point.ts'
 import type { FailureReason } from '../../domain/failure-reason.ts'
 import { ensureNetwork } from './attempt-network.ts'
 import type { DockerContainer } from './docker-request.ts'
-import { EngineError, statusOf, type Engine } from './engine.ts'
+import { EngineError, statusOf, unaborted, type Engine } from './engine.ts'
 import { assertClaimed, refusal, takenOver } from './errors.ts'
 import { inspectContainer, neverStarted, type InspectedContainer } from './find-containers.ts'
 import type { Submission } from './submission.ts'
@@ -33,8 +33,7 @@ async function tryStart({ engine, context: { signal } }: Submission, { name }: D
   assertClaimed(signal)
   crashPoint('docker.start.before')
   try {
-    // Not aborted with the claim: a start that was cut off would be one of which nobody knows.
-    await engine.call({ method: 'POST', path: `/containers/${name}/start`, signal: new AbortController().signal, deadlineMs: 120_000 })
+    await engine.call({ method: 'POST', path: `/containers/${name}/start`, signal: unaborted(), deadlineMs: 120_000 })
     crashPoint('docker.start.after')
     return null
   } catch (error) {
@@ -77,7 +76,7 @@ async function causeOf(engine: Engine, { name, create, error }: FailedStart, { S
 
 /** To look at a file of a container that does not run, the daemon mounts its volumes first. */
 async function canMount(engine: Engine, name: string): Promise<boolean> {
-  const signal = new AbortController().signal
+  const signal = unaborted()
   try {
     await engine.call({ method: 'HEAD', path: `/containers/${name}/archive`, query: { path: '/' }, signal })
     return true

@@ -1,12 +1,12 @@
 import { inLanes } from '../../in-lanes.ts'
-import { ensureNetwork } from './attempt-network.ts'
+import { ensureNetwork, removeNetworks } from './attempt-network.ts'
 import { createContainer } from './create-container.ts'
 import { SchedulerError } from '../scheduler.ts'
 import { wasRestartedSince } from './daemon-memory.ts'
 import { deleteContainer, endContainer } from './end-containers.ts'
 import { REQUESTS_AT_ONCE } from './engine.ts'
 import { takenOver } from './errors.ts'
-import { belongsTo, inspectContainer, neverStarted } from './find-containers.ts'
+import { belongsTo, findContainers, inspectContainer, neverStarted } from './find-containers.ts'
 import { probeBuckets } from './rclone/probe-buckets.ts'
 import { settleClaims } from './settle-claims.ts'
 import { assertStillCached, stageMounts, withCachedMounts } from './staging/stage-mounts.ts'
@@ -22,16 +22,18 @@ import type { Submission } from './submission.ts'
  * On the happy path of a lone replica these are three calls: create, list, start.
  */
 export async function submitAttempt(submission: Submission): Promise<void> {
+  const askedToStart = new Set<string>()
   try {
-    await makeAndStart(submission)
+    await makeAndStart(submission, askedToStart)
   } catch (error) {
     // What cannot be withdrawn is an orphan, and found as one.
-    if (submission.context.signal.aborted) await withdraw(submission).catch(() => {})
+    if (submission.context.signal.aborted) await withdraw(submission, askedToStart).catch(() => {})
     throw error
   }
 }
 
-async function makeAndStart(submission: Submission): Promise<void> {
+/** @param askedToStart takes the names of containers that may have run, whatever the daemon says of them */
+async function makeAndStart(submission: Submission, askedToStart: Set<string>): Promise<void> {
   const { native: { epoch } } = submission
   // Nothing can be there before the first claim.
   const adopted = epoch > 1 ? await settleClaims(submission) : new Map<string, string>()
@@ -48,7 +50,10 @@ async function makeAndStart(submission: Submission): Promise<void> {
   const unstarted = containers.filter(({ name }) => standing.get(name) === 'created')
   await endingAllUnless(submission, async () => {
     for (const { name } of unstarted) if (adopted.get(name) === 'created') await assertNeverRan(submission, name)
-    await inLanes(REQUESTS_AT_ONCE, unstarted, (container) => startContainer(submission, container))
+    await inLanes(REQUESTS_AT_ONCE, unstarted, async (container) => {
+      askedToStart.add(container.name)
+      await startContainer(submission, container)
+    })
   })
 }
 
@@ -81,17 +86,21 @@ async function abandon({ engine, native, context: { signal } }: Submission): Pro
 }
 
 /**
- * Of a claim that was lost: deletes what it made and did not start. A later claim may be done with the attempt already, and
- * would never look again; one that is under way has taken the name away from what it wants, or makes its own.
+ * Of a claim that was lost: deletes what it made and did not ask to start. A later claim may be done with the attempt already, and
+ * would never look again; one that is under way has taken the name away from what it wants, or makes its own, and its network
+ * once more before a start.
  */
-async function withdraw({ engine, native }: Submission): Promise<void> {
+async function withdraw({ engine, native }: Submission, askedToStart: ReadonlySet<string>): Promise<void> {
   const signal = AbortSignal.timeout(WITHDRAW_MS)
-  await inLanes(REQUESTS_AT_ONCE, native.containers, async ({ name }) => {
+  const neverAsked = native.containers.filter(({ name }) => !askedToStart.has(name))
+  await inLanes(REQUESTS_AT_ONCE, neverAsked, async ({ name }) => {
     const found = await inspectContainer(engine, name, signal)
     if (found !== null && neverStarted({ status: found.State.Status }) && belongsTo(found.Config.Labels, native)) {
       await deleteContainer(engine, name, signal)
     }
   })
+  const left = await findContainers(engine, { installation: native.installation, attempt: native.attemptId }, signal)
+  if (left.length === 0) await removeNetworks(engine, native, signal)
 }
 
 const WITHDRAW_MS = 5_000

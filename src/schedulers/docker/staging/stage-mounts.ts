@@ -1,7 +1,7 @@
 import { crashPoint } from '../../../crash-point.ts'
 import { SchedulerError, type StagedTree } from '../../scheduler.ts'
 import type { DockerContainer, StagedMount } from '../docker-request.ts'
-import { statusOf } from '../engine.ts'
+import { statusOf, unaborted } from '../engine.ts'
 import { assertClaimed } from '../errors.ts'
 import { deleteContainer } from '../end-containers.ts'
 import { LABELS } from '../labels.ts'
@@ -91,15 +91,16 @@ async function fill(submission: Submission, { container, volume, tree, mount }: 
   await deleteContainer(engine, helper, context.signal)
   assertClaimed(context.signal)
   crashPoint('docker.stage.before')
-  await engine.call({
-    method: 'POST',
-    path: '/containers/create',
-    query: { name: helper },
-    body: helperBody(container, volume),
-    signal: context.signal,
-    deadlineMs: 120_000,
-  })
   try {
+    await engine.call({
+      method: 'POST',
+      path: '/containers/create',
+      query: { name: helper },
+      body: helperBody(container, volume),
+      signal: unaborted(),
+      deadlineMs: 120_000,
+    })
+    assertClaimed(context.signal)
     await upload(submission, { helper, tree, mount, user: container.create.User })
     crashPoint('docker.stage.after')
   } finally {
