@@ -32,8 +32,8 @@ export interface Config {
   readonly allowPrivateUrls: boolean
   /** Output of one stream of a replica that is kept; null for all of it. */
   readonly maxLogBytes: number | null
-  /** How long jobs are kept after their end; null for ever. */
-  readonly keepDays: number | null
+  /** Which ended jobs are kept, by days since the end and by their number in each project; null for all of them. */
+  readonly keepJobs: { readonly days: number | null; readonly count: number | null }
   /** Which output of ended jobs is kept, by days since the end and by bytes of each project; null for all of it. */
   readonly keepOutput: { readonly days: number | null; readonly bytes: number | null }
   /** Addresses that webhooks may lead to besides the open internet. */
@@ -83,8 +83,8 @@ function withDefaults(read: Environment, schedulers: readonly SchedulerConfig[] 
     ambientDrives: namesIn(read.BERTH_AMBIENT_DRIVES),
     allowPrivateUrls: read.BERTH_ALLOW_PRIVATE_URLS === 'true',
     maxLogBytes: logBytesIn(read.BERTH_MAX_LOG_MIB),
-    keepDays: daysIn(read.BERTH_KEEP_DAYS),
-    keepOutput: { days: daysIn(read.BERTH_KEEP_LOG_DAYS), bytes: gibibytesIn(read.BERTH_KEEP_LOG_GIB) },
+    keepJobs: { days: limitIn(read.BERTH_KEEP_DAYS), count: limitIn(read.BERTH_KEEP_JOBS) },
+    keepOutput: { days: limitIn(read.BERTH_KEEP_LOG_DAYS), bytes: gibibytesIn(read.BERTH_KEEP_LOG_GIB) },
     webhookAllowCidrs: cidrsIn(read.BERTH_WEBHOOK_ALLOW_CIDRS),
     publicUrl: read.BERTH_PUBLIC_URL?.replace(/\/+$/, '') ?? null,
     ownUrl: ownUrlOf(read),
@@ -102,8 +102,8 @@ const logBytesIn = (text = '1024'): number | null => Number(text) * 1024 * 1024 
 
 const gibibytesIn = (text = '0'): number | null => Number(text) * 1024 ** 3 || null
 
-/** 0 is for ever. */
-const daysIn = (text = '0'): number | null => Number(text) || null
+/** 0 is without limit. */
+const limitIn = (text = '0'): number | null => Number(text) || null
 
 const namesIn = (list = ''): string[] => list.split(',').map((name) => name.trim()).filter((name) => name !== '')
 

@@ -54,8 +54,8 @@ export async function createDeps(config: Config, databaseUrl: string, log: Logge
     signals,
     log,
   }
-  const { keepDays, keepOutput } = config
-  const services = { ...base, workerId: newId('wrk'), followers: new LogFollowers(base, stop.signal), keepDays, keepOutput }
+  const { keepJobs, keepOutput } = config
+  const services = { ...base, workerId: newId('wrk'), followers: new LogFollowers(base, stop.signal), keepJobs, keepOutput }
   const backend =
     config.redisUrl === null ? ({ kind: 'postgres', url: databaseUrl } as const) : ({ kind: 'redis', url: config.redisUrl } as const)
   await prepareQueue(backend)

@@ -111,7 +111,19 @@ export const Environment = z.object({
     .refine((text) => /^(0|[1-9]\d{0,4})$/.test(text), { error: 'must be a number of days, or 0 for ever' })
     .optional()
     .meta({
-      description: 'How long jobs are kept after their end, with events and output; `0` for ever.',
+      description:
+        'How long jobs are kept after their end, with attempts, events, output and what webhooks were told of them; `0` for ' +
+        'ever.',
+      defaultWords: '`0`',
+    }),
+  BERTH_KEEP_JOBS: z
+    .string()
+    .refine((text) => /^(0|[1-9]\d{0,8})$/.test(text), { error: 'must be a number of jobs, or 0 for no limit' })
+    .optional()
+    .meta({
+      description:
+        'Ended jobs that are kept of each project; those that ended first go first, and none within a day of its submission. ' +
+        '`0` for no limit.',
       defaultWords: '`0`',
     }),
   BERTH_KEEP_LOG_DAYS: z

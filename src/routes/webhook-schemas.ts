@@ -95,7 +95,8 @@ export const WEBHOOK_SCHEMAS = {
     operationId: 'recoverWebhook',
     tags,
     summary: 'Send what was missed',
-    description: 'All events since a time that the webhook takes and was not told of, or whose message was given up.',
+    description:
+      'All events since a time, of the last 30 days at most, that the webhook takes and was not told of, or whose message was given up.',
     params,
     querystring: recoverQuery,
     response: responses({ 202: json('How many are sent.', recovery) }),

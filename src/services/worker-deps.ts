@@ -1,6 +1,14 @@
 import type { LogFollowers } from './logs/log-followers.ts'
 import type { ServiceDeps } from './service-deps.ts'
 
+/** Which ended jobs are kept; null for all of them. */
+export interface JobRetention {
+  /** Since the job's end. */
+  readonly days: number | null
+  /** Of each project; those that ended first go first. */
+  readonly count: number | null
+}
+
 /** Which output of ended jobs is kept; null for all of it. */
 export interface OutputRetention {
   /** Since the job's end. */
@@ -14,7 +22,6 @@ export interface WorkerDeps extends ServiceDeps {
   /** Names this worker in claims and leases. */
   readonly workerId: string
   readonly followers: LogFollowers
-  /** How long jobs are kept after their end; null for ever. */
-  readonly keepDays: number | null
+  readonly keepJobs: JobRetention
   readonly keepOutput: OutputRetention
 }

@@ -4,13 +4,14 @@ import { sweepRemovedDrives } from '../services/drives/delete-drive.ts'
 import { runChecks } from '../services/drives/run-checks.ts'
 import { driveAttempt } from '../services/attempts/drive-attempt.ts'
 import { ringDue } from '../services/attempts/ring-due.ts'
-import { sweepOld, sweepOverdue } from '../services/attempts/sweep.ts'
+import { sweepOverdue } from '../services/attempts/sweep.ts'
 import { sweepOldOutput } from '../services/logs/sweep-old-output.ts'
 import { workOnOutput } from '../services/logs/work-on-output.ts'
 import { watchScheduler } from '../services/schedulers/watch-scheduler.ts'
 import { Lanes } from './lanes.ts'
 import { deliverDue } from '../services/webhooks/deliver-due.ts'
 import { sweepEndedJobs } from '../services/jobs/sweep-ended-jobs.ts'
+import { sweepOld } from '../services/sweep-old.ts'
 import type { WorkerDeps } from '../services/worker-deps.ts'
 
 /** Doorbells that one worker answers at once; those of one scheduler go in a lane. */
@@ -40,9 +41,9 @@ export function startWorker(deps: WorkerDeps, queue: DoorbellQueue): RunningWork
     deliverDue(deps, signal),
     every(deps, SWEEP_MS, signal, () => sweepOverdue(deps)),
     every(deps, OUTPUT_MS, signal, () => workOnOutput(deps, signal)),
-    every(deps, TIDY_MS, signal, () => sweepOld(deps)),
-    every(deps, TIDY_MS, signal, () => sweepOldOutput(deps)),
-    every(deps, TIDY_MS, signal, () => sweepEndedJobs(deps)),
+    every(deps, TIDY_MS, signal, () => sweepOld(deps, signal)),
+    every(deps, TIDY_MS, signal, () => sweepOldOutput(deps, signal)),
+    every(deps, TIDY_MS, signal, () => sweepEndedJobs(deps, signal)),
     every(deps, TIDY_MS, signal, () => sweepRemovedDrives(deps)),
     ...[...deps.schedulers].map(([name, scheduler]) => watchScheduler(deps, { name, scheduler, settle: drive }, signal)),
   ]

@@ -61,7 +61,7 @@ export async function createTestBerth(
     ...base,
     workerId: newId('wrk'),
     followers: new LogFollowers(base, stop.signal),
-    keepDays: 30,
+    keepJobs: { days: 30, count: null },
     keepOutput: { days: null, bytes: null },
   })
   return {

@@ -28,5 +28,8 @@ export const fanOut = ({ from, kind, type, subject, seq, at, labels, named, data
   ON CONFLICT DO NOTHING
   RETURNING webhook_id`
 
+/** Messages are kept for so long after their event, so that of an older one nobody can tell whether it was sent. */
+export const MESSAGE_DAYS = 30
+
 /** Standard Webhooks wants an id without dots that nobody else has made. */
 export const NEW_MESSAGE_ID = `'msg_' || replace(gen_random_uuid()::text, '-', '')`

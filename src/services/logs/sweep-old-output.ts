@@ -1,3 +1,4 @@
+import { inBatches } from '../in-batches.ts'
 import { FORGET_OUTPUT } from './forget-output.ts'
 import type { WorkerDeps } from '../worker-deps.ts'
 
@@ -30,17 +31,14 @@ WITH old AS (
 UPDATE job SET output_removed_at = now() FROM old WHERE job.id = old.id`
 
 /** Forgets the output of ended jobs that is older, or more, than is to be kept. The jobs stay. */
-export async function sweepOldOutput(deps: WorkerDeps): Promise<void> {
+export async function sweepOldOutput(deps: WorkerDeps, stop: AbortSignal): Promise<void> {
   const { days, bytes } = deps.keepOutput
-  if (days !== null) await removeAll(deps, { text: AGED, values: [days] })
-  if (bytes !== null) await removeAll(deps, { text: BEYOND, values: [bytes] })
+  if (days !== null) await inBatches(BATCH, stop, () => removeSome(deps, AGED, days))
+  if (bytes !== null) await inBatches(BATCH, stop, () => removeSome(deps, BEYOND, bytes))
 }
 
-/** Until a look finds no more, or only what somebody else is at. */
-async function removeAll(deps: WorkerDeps, find: { readonly text: string; readonly values: readonly number[] }): Promise<void> {
-  for (;;) {
-    const { rows } = await deps.pool.query<{ id: string }>(find.text, [...find.values])
-    const { rowCount } = await deps.pool.query(REMOVE, [rows.map(({ id }) => id)])
-    if (rowCount !== BATCH) return
-  }
+async function removeSome(deps: WorkerDeps, find: string, limit: number): Promise<number> {
+  const { rows } = await deps.pool.query<{ id: string }>(find, [limit])
+  const { rowCount } = await deps.pool.query(REMOVE, [rows.map(({ id }) => id)])
+  return rowCount ?? 0
 }

@@ -248,6 +248,15 @@ describe.skipIf(requirePostgres().missing)('webhooks', () => {
     expect(shaped(await api.call('POST', `/v1/webhooks/gone/recover?since=${since}`), recovery)).toEqual({ retried: 0, added: 0 })
   })
 
+  it('are not told again of what was so long ago that nobody knows whether they were', async () => {
+    const id = await submit()
+    await register('late', { events: ['job.queued'] })
+    await api.berth.deps.pool.query(`UPDATE job_event SET at = now() - interval '31 days' WHERE job_id = $1`, [id])
+    const since = new Date(Date.now() - 100 * 86_400_000).toISOString()
+    await api.call('POST', `/v1/webhooks/late/recover?since=${since}`)
+    expect((await deliveries('late', `?subject=${id}`)).length).toBe(0)
+  })
+
   it('that redirect, hang up, or send an answer without end have failed or not by their status alone', async () => {
     await register('odd', { events: ['job.queued', 'job.running', 'job.succeeded', 'job.starting'] })
     const hits: string[] = []

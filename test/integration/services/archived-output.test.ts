@@ -138,7 +138,7 @@ describe.skipIf(requirePostgres().missing)('the output of a job that has ended',
     const [old, young] = [await ended({ days: 8 }), await ended({ days: 6 })]
     for (const { attemptId } of [old, young]) await archive(berth.deps, attemptId)
     await append(old.attemptId, randomBytes(1))
-    await sweepOldOutput({ ...berth.deps, keepOutput: { days: 7, bytes: null } })
+    await sweepOldOutput({ ...berth.deps, keepOutput: { days: 7, bytes: null } }, never)
     await expect(outputOf(old)).rejects.toMatchObject({ code: 'output_removed', status: 410 })
     for (const table of ['log_segment', 'log_block', 'log_stream'] as const) expect(await rowsOf(table, old)).toBe(0)
     expect((await objectsOf(old)).length).toBe(1)
@@ -150,12 +150,12 @@ describe.skipIf(requirePostgres().missing)('the output of a job that has ended',
   })
 
   it('goes when a project has more than its bytes, what ended first before the rest', async () => {
-    await sweepOldOutput({ ...berth.deps, keepOutput: { days: null, bytes: 0 } })
+    await sweepOldOutput({ ...berth.deps, keepOutput: { days: null, bytes: 0 } }, never)
     const [first, second, third] = [await ended({ days: 3 }), await ended({ days: 2 }), await ended({ days: 1 })]
-    await sweepOldOutput({ ...berth.deps, keepOutput: { days: null, bytes: 45 * KIB } })
+    await sweepOldOutput({ ...berth.deps, keepOutput: { days: null, bytes: 45 * KIB } }, never)
     await expect(outputOf(first)).rejects.toMatchObject({ code: 'output_removed' })
     for (const job of [second, third]) expect((await outputOf(job)).equals(job.output)).toBe(true)
-    await sweepOldOutput({ ...berth.deps, keepOutput: { days: null, bytes: 15 * KIB } })
+    await sweepOldOutput({ ...berth.deps, keepOutput: { days: null, bytes: 15 * KIB } }, never)
     for (const job of [second, third]) await expect(outputOf(job)).rejects.toMatchObject({ code: 'output_removed' })
   })
 
@@ -165,7 +165,7 @@ describe.skipIf(requirePostgres().missing)('the output of a job that has ended',
     const slow = {
       ...logs,
       write: async (...args: Parameters<typeof logs.write>) => {
-        await sweepEndedJobs(berth.deps)
+        await sweepEndedJobs(berth.deps, never)
         return logs.write(...args)
       },
     }
