@@ -55,8 +55,11 @@ export interface Scheduler<Native = unknown> {
    */
   flush(handle: AttemptHandle, context: FlushContext): Promise<void>
 
-  /** Deletes what `submit` made, but never anything that still runs. Unknown handles are fine. */
-  remove(handle: AttemptHandle, signal: AbortSignal): Promise<void>
+  /**
+   * Deletes what `submit` made, but never anything that still runs. Unknown handles are fine.
+   * @returns whether nothing is left
+   */
+  remove(handle: AttemptHandle, signal: AbortSignal): Promise<boolean>
 
   /** Throws `unavailable` with what to do about it; otherwise a line for people (version, node). */
   health(signal: AbortSignal): Promise<string>

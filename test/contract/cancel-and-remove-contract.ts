@@ -21,7 +21,7 @@ function cancelContract({ tested, jobs }: ContractContext): void {
     expect(await jobs().read(volume, 'last')).toBe('bye\n')
   })
 
-  test('ends a job that ignores SIGTERM, with all of its children, after the grace', async () => {
+  test('ends a job that ignores SIGTERM, with all of its children, after the grace (case 33)', async () => {
     const volume = tested().newVolume()
     const script = 'trap "" TERM; (while :; do echo x >> /truth/beat; sleep 0.1; done) & echo ready; while :; do sleep 0.1; done'
     const spec = jobs().shell(script, { mounts: [volumeAt(volume, '/truth')], graceSeconds: 1 })
@@ -57,7 +57,7 @@ function removeContract({ tested, jobs }: ContractContext): void {
   test('leaves alone what still runs', async () => {
     const spec = jobs().shell('sleep 30')
     await jobs().submit(spec)
-    await tested().scheduler.remove(handleOf(spec), never())
+    expect(await tested().scheduler.remove(handleOf(spec), never())).toBe(false)
     expect(await jobs().running(spec)).toHaveLength(1)
     await tested().scheduler.cancel(handleOf(spec), never())
   })
@@ -69,7 +69,7 @@ function removeContract({ tested, jobs }: ContractContext): void {
     const spec = jobs().shell(script, { replicas: 2, mounts: [volumeAt(volume, '/truth')] })
     await jobs().complete(spec)
     expect(await tested().leftovers()).not.toEqual(before)
-    await tested().scheduler.remove(handleOf(spec), never())
+    expect(await tested().scheduler.remove(handleOf(spec), never())).toBe(true)
     expect(await tested().leftovers()).toEqual(before)
     expect(await jobs().read(volume, '1')).toBe('kept\n')
   })
@@ -78,7 +78,7 @@ function removeContract({ tested, jobs }: ContractContext): void {
     const spec = jobs().shell('true')
     await jobs().complete(spec)
     await Promise.all([tested().scheduler.remove(handleOf(spec), never()), tested().scheduler.remove(handleOf(spec), never())])
-    await tested().scheduler.remove(handleOf(spec), never())
+    expect(await tested().scheduler.remove(handleOf(spec), never())).toBe(true)
     expect(await jobs().output(spec)).toHaveLength(0)
   })
 }

@@ -86,9 +86,10 @@ export class FakeScheduler implements Scheduler<AttemptSpec> {
     this.#answer()
   }
 
-  async remove({ attemptId }: AttemptHandle): Promise<void> {
+  async remove({ attemptId }: AttemptHandle): Promise<boolean> {
     this.#answer()
     for (const [key, replica] of this.#replicas) if (replica.attemptId === attemptId) this.#replicas.delete(key)
+    return true
   }
 
   async health(): Promise<string> {

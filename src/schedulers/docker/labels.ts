@@ -19,13 +19,13 @@ export interface ContainerIdentity {
   readonly epoch: number
 }
 
-/** null for what is not a replica of ours, whatever it is called. */
+/** null for what is not a replica of ours, whatever it is called. One that somebody has renamed is of no claim, and below each. */
 export function identify(labels: Readonly<Record<string, string>>, name: string): ContainerIdentity | null {
   const attemptId = labels[LABELS.attempt]
   const role = labels[LABELS.role]
   const index = labels[LABELS.replica]
-  const epoch = /-e(\d+)$/.exec(name)?.[1]
-  if (attemptId === undefined || role === undefined || index === undefined || epoch === undefined) return null
+  const epoch = /-e(\d+)$/.exec(name)?.[1] ?? 0
+  if (attemptId === undefined || role === undefined || index === undefined) return null
   return { attemptId, role, index: Number(index), epoch: Number(epoch) }
 }
 

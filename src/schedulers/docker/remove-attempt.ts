@@ -9,10 +9,11 @@ interface AttemptOwner {
   readonly attemptId: string
 }
 
-/** Deletes what an attempt left. What runs stays, and with it the network that it is in. */
-export async function removeAttempt(engine: Engine, attempt: AttemptOwner, signal: AbortSignal): Promise<void> {
+/** Deletes what an attempt left. What runs stays, and with it the network that it is in. @returns whether nothing is left */
+export async function removeAttempt(engine: Engine, attempt: AttemptOwner, signal: AbortSignal): Promise<boolean> {
   const { installation, attemptId } = attempt
   const found = await findContainers(engine, { installation, attempt: attemptId }, signal)
-  await inLanes(REQUESTS_AT_ONCE, found, async ({ id }) => void (await deleteContainer(engine, id, signal)))
+  const deleted = await inLanes(REQUESTS_AT_ONCE, found, ({ id }) => deleteContainer(engine, id, signal))
   await removeNetworks(engine, attempt, signal)
+  return deleted.every(Boolean)
 }

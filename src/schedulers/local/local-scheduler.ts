@@ -83,7 +83,7 @@ export function createLocalScheduler(options: LocalSchedulerOptions): Scheduler<
     },
     remove: async ({ attemptId }, signal) => {
       await ready()
-      await guarded(`removing ${attemptId}`, () => removeAttempt(place, attemptId, signal))
+      return guarded(`removing ${attemptId}`, () => removeAttempt(place, attemptId, signal))
     },
     health: () => guarded('looking at the local scheduler', () => describeHealth(options, cgroups)),
   }

@@ -17,20 +17,22 @@ import { killReplica } from './stop-replica.ts'
 /**
  * Deletes all of an attempt but its volumes, if nothing of it runs; else leaves it as it is. From then on a tombstone
  * keeps late claims from starting it anew.
+ * @returns whether nothing is left
  */
-export async function removeAttempt(place: LocalPlace, attemptId: string, signal: AbortSignal): Promise<void> {
+export async function removeAttempt(place: LocalPlace, attemptId: string, signal: AbortSignal): Promise<boolean> {
   const { root, installation, isolation } = place
-  if ((await settled(await readAttempt(root, attemptId, installation))).some(isRunning)) return
+  if ((await settled(await readAttempt(root, attemptId, installation))).some(isRunning)) return false
   crashPoint('local.remove.before')
   await forbidStart(root, attemptId)
   const replicas = await settled(await readAttempt(root, attemptId, installation))
-  if (replicas.some(isRunning)) return
+  if (replicas.some(isRunning)) return false
   if (isolation === 'links') await Promise.all(replicas.map((replica) => killReplica(replica, { isolation, graceSeconds: 0, signal })))
   await removeCgroups(replicas.flatMap(({ record }) => record.cgroups))
   const trash = join(trashFolder(root), `${attemptId}-${randomUUID()}`)
   if (await rename(attemptFolder(root, attemptId), trash).then(() => true).catch(unlessMissing(false))) await deleteTree(trash)
   await rm(bellFile(root, attemptId), { force: true })
   crashPoint('local.remove.after')
+  return true
 }
 
 /** Deletes a folder, also with what a job has made unreadable in it. Links are not followed. */

@@ -19,6 +19,7 @@ export async function applyObservation(deps: WorkerDeps, observed: AttemptObserv
   let live = await findLiveAttempt(deps, observed.attemptId)
   if (!live) return null
   await recordReplicas(deps.pool, observed.attemptId, observed.replicas)
+  await noteRestart(deps, live, observed.replicas)
   for (let look = 0; look < LOOKS; look += 1) {
     const replicas = merge(live.replicas, observed.replicas)
     await noteStart(deps, live, replicas)
@@ -43,6 +44,19 @@ function merge(known: readonly ReplicaObservation[], seen: readonly ReplicaObser
     if (before?.phase !== 'succeeded' && before?.phase !== 'failed') all.set(key, replica)
   }
   return [...all.values()]
+}
+
+/** Times of one start, told in more ways than one, differ by less. */
+const SAME_START_MS = 1_000
+
+/** Nothing of ours starts a replica twice. */
+async function noteRestart(deps: WorkerDeps, { attemptId, replicas }: LiveAttempt, seen: readonly ReplicaObservation[]): Promise<void> {
+  for (const { role, index, startedAt } of seen) {
+    const before = replicas.find((known) => known.role === role && known.index === index)?.startedAt
+    if (!startedAt || !before || Date.parse(startedAt) - Date.parse(before) < SAME_START_MS) continue
+    const detail = `${role}/${index} was started again by somebody else: it has run more than once`
+    await noteProgress(deps, 'running', { attemptId, reason: 'restarted', detail })
+  }
 }
 
 async function noteStart(deps: WorkerDeps, { attemptId, state }: LiveAttempt, replicas: ReplicaObservation[]): Promise<void> {

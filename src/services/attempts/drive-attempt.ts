@@ -50,13 +50,23 @@ async function takeStep(deps: WorkerDeps, claim: Claim, signal: AbortSignal): Pr
 }
 
 /** The last step: outcome and output are stored, so nothing native is needed any more. */
-async function removeNative(deps: WorkerDeps, { claim, scheduler, signal }: Step): Promise<null> {
+async function removeNative(deps: WorkerDeps, step: Step): Promise<number | null> {
+  const { claim } = step
   crashPoint('drive.remove.before')
-  if (claim.submitting) await scheduler.remove({ attemptId: claim.attemptId, graceSeconds: claim.spec.graceSeconds }, signal)
+  if (claim.submitting && !(await endAndRemove(deps, step))) return backoff(claim.epoch)
   crashPoint('drive.remove.after')
   await markAttempt(deps.pool, claim, 'removed')
   crashPoint('drive.removed.after')
   return null
+}
+
+/** What runs although the attempt is over was taken for lost, or started again by somebody else. @returns whether nothing is left */
+async function endAndRemove(deps: WorkerDeps, { claim, scheduler, signal }: Step): Promise<boolean> {
+  const handle = { attemptId: claim.attemptId, graceSeconds: claim.spec.graceSeconds }
+  if (await scheduler.remove(handle, signal)) return true
+  deps.log.warn({ attempt: claim.attemptId }, 'something of an attempt that is over still runs: it is ended')
+  await scheduler.cancel(handle, signal)
+  return scheduler.remove(handle, signal)
 }
 
 function schedulerOf(deps: WorkerDeps, claim: Claim): Scheduler {
