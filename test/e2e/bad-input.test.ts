@@ -30,7 +30,7 @@ describe.skipIf(need.missing)('a job that cannot be', () => {
     body: { errors: expect.arrayContaining([expect.objectContaining({ pointer, ...(code !== undefined && { code }) })]) },
   })
 
-  it('for its image is not to be had fails, with the words of the daemon', { timeout: 60_000 }, async () => {
+  it('for its image is not to be had fails, with the words of the daemon (case 23)', { timeout: 60_000 }, async () => {
     const job = shellJob(berth, 'docker', 'true') as { roles: object[] }
     const { id } = await berth.client.submit({ ...job, roles: job.roles.map((role) => ({ ...role, image: '127.0.0.1:9/no/such:image' })) })
     expect(await berth.client.ended(id)).toMatchObject({

@@ -65,7 +65,7 @@ describe.skipIf(need.missing)('an event stream', () => {
     expect(await stays).toContain('job.canceled')
   })
 
-  it('that is cut after every single event and resumed is without a gap and without a double', { timeout: 60_000 }, async () => {
+  it('that is cut after every single event and resumed is without a gap and without a double (case 36)', { timeout: 60_000 }, async () => {
     const { id } = await berth.client.submit(shellJob(berth, 'local', 'sleep 1; exit 1', { retries: { max: 2, backoffSeconds: 0 } }))
     const seen: StreamedEvent[] = []
     for (;;) {

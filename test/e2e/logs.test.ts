@@ -30,7 +30,7 @@ describe.skipIf(need.missing).each(PLACES)('the output of a job on %s', (place) 
     return live
   }
 
-  it('of 50 MB in one line is whole to the byte, live and afterwards, and costs Berth little memory', { timeout: 90_000 }, async () => {
+  it('of 50 MB in one line is whole to the byte, live and later, and costs little memory (case 41)', { timeout: 90_000 }, async () => {
     await outputOf('head -c 1000000 /dev/zero | tr "\\0" y')
     let bytes: Buffer = Buffer.alloc(0)
     const from = performance.now()

@@ -118,7 +118,7 @@ describe.skipIf(isMissing)('a bucket that is mounted by rclone', () => {
     expect([status, body]).toMatchObject([422, { errors: [{ code: 'remote_missing', pointer: '/roles/0/mounts/0' }] }])
   })
 
-  it('is lost when the plugin has died with what was written, and the job tries again', { timeout: 120_000 }, async () => {
+  it('is lost when the plugin has died with what was written, and the job tries again (case 35)', { timeout: 120_000 }, async () => {
     const { id } = await run('echo lost > /lake/f; sleep 2', rw('lost'))
     await berth.client.until(id, ({ state }) => state === 'running')
     await sleep(500)

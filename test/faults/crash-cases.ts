@@ -39,6 +39,12 @@ export const POINTS_OF_WEBHOOKS = ['webhook.sent.after']
 /** Passed long after the end of a job: see archived-output.test.ts. */
 export const POINTS_OF_ARCHIVE = ['archive.written.after', 'archive.exchanged.after', 'archive.done.before']
 
+/** Points at which the one dies that another is to cancel. */
+export const CANCEL_CASES = {
+  docker: [...OF_EVERY_JOB, ...OF_DOCKER],
+  local: [...OF_EVERY_JOB, ...OF_LOCAL],
+} as const satisfies Record<Place, readonly string[]>
+
 const cases = (place: Place, life: Life, points: readonly string[]): CrashCase[] => points.map((point) => ({ place, point, life }))
 
 /** Every crash point that there is in src, on each kind of scheduler that passes it. */

@@ -113,7 +113,7 @@ describe.skipIf(root.missing || dockerd.missing)('when the Docker daemon itself'
     await own.stop()
   })
 
-  it('is killed, a job that ends meanwhile has its own exit code after the restart', async () => {
+  it('is killed, a job that ends meanwhile has its own exit code after the restart (case 17)', async () => {
     const { id } = await berth.client.submit(shellJob(berth, 'docker', 'echo before; sleep 3; echo after; exit 7'))
     await berth.client.until(id, ({ state }) => state === 'running')
     await own.kill()
@@ -150,7 +150,7 @@ describe.skipIf(root.missing || dockerd.missing)('when the Docker daemon itself'
   })
 
   it.each(['SIGKILL', 'SIGTERM'] as const)(
-    'is ended by %s, what it ends itself is lost, which uses no attempt, and is tried again',
+    'is ended by %s, what it ends itself is lost, which uses no attempt, and is tried again (case 18)',
     async (signal) => {
       const script = '[ "$BERTH_ATTEMPT" = 1 ] && sleep 60; echo done'
       const { id } = await berth.client.submit(shellJob(berth, 'docker', script, { retries: { max: 0, backoffSeconds: 0 } }))

@@ -16,7 +16,7 @@ const NOTICED_MS = 3_000
 /** Of a claim's 8 s. */
 const STANDSTILL_MS = 16_000
 
-describe.skipIf(need.missing).concurrent('a Berth that stands still for longer than its claim lasts', () => {
+describe.skipIf(need.missing).concurrent('a Berth that stands still for longer than its claim lasts (case 12)', () => {
   afterAll(() => pool.dispose())
 
   it.for(CRASH_CASES)('at $point, in the course of a job that is $life on $place, changes nothing any more when it wakes up', (crash) =>

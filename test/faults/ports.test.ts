@@ -36,7 +36,7 @@ interface Submitted {
   canceled: boolean
 }
 
-describe.skipIf(requirePostgres().missing).each(SEEDS)('jobs over bad lines to scheduler and queue, with seed %i,', (seed) => {
+describe.skipIf(requirePostgres().missing).each(SEEDS)('jobs over bad lines to scheduler and queue, with seed %i (case 10),', (seed) => {
   let berth: TestBerth
   let fake: FakeScheduler
   const random = new Random(seed)

@@ -43,7 +43,7 @@ describe.skipIf(need.missing)('Postgres', () => {
     return answers
   }
 
-  it('gone for 5 s is told within 2 s, and gets over; jobs end rightly and no process ends', async () => {
+  it('gone for 5 s is told within 2 s, and gets over; jobs end rightly and no process ends (case 29)', async () => {
     const jobs = await Promise.all(
       PLACES.flatMap((place) =>
         ['sleep 3; echo done', 'sleep 3; exit 3'].map((script) => berth.client.submit(shellJob(berth, place, script))),

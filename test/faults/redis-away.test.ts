@@ -34,7 +34,7 @@ describe.skipIf(redisServer.missing || sandbox.missing)('Redis', () => {
   }
   const submit = async (script: string): Promise<string> => (await berth.client.submit(shellJob(berth, 'local', script))).id
 
-  it('that has never been there keeps nobody from submitting; the jobs run when it comes', async () => {
+  it('that has never been there keeps nobody from submitting; the jobs run when it comes (case 5)', async () => {
     expect(await berth.client.request('GET', '/readyz')).toMatchObject({ status: 200 })
     const asked = performance.now()
     const ids = [await submit('true'), await submit('true')]
@@ -47,7 +47,7 @@ describe.skipIf(redisServer.missing || sandbox.missing)('Redis', () => {
     console.log(`jobs over ${Math.round(performance.now() - back)} ms after the first start of Redis`)
   })
 
-  it('that dies with all that it holds, at the submission of one job and in the course of another, loses none', async () => {
+  it('that dies with all that it holds, at the submission of one job and in the course of another, loses none (case 6)', async () => {
     const running = await submit('sleep 3')
     await berth.client.until(running, ({ state }) => state === 'running')
     await redis.kill()
@@ -60,7 +60,7 @@ describe.skipIf(redisServer.missing || sandbox.missing)('Redis', () => {
     console.log(`jobs over ${Math.round(performance.now() - back)} ms after Redis came back empty`)
   })
 
-  it('that is flushed again and again under load loses no job', async () => {
+  it('that is flushed again and again under load loses no job (case 7)', async () => {
     const client = new Redis(redis.url)
     const ids: string[] = []
     for (let round = 0; round < 10; round += 1) {

@@ -27,7 +27,7 @@ describe.skipIf(need.missing)('a newer Berth', () => {
   })
 
   it(
-    '40: migrates the database under an older one, and takes its place, without a job lost, doubled or refused',
+    'migrates the database under an older one, and takes its place, without a job lost, doubled or refused (case 40)',
     { timeout: 120_000 },
     async () => {
       const ids: string[] = []

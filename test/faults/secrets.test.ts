@@ -137,7 +137,7 @@ describe.skipIf(places.missing || need.missing || requireRedis().missing)('a sec
     ],
   })
 
-  it('42: is in no table but sealed, in no queue, answer, event, message, metric, log or command line', { timeout: 120_000 }, async () => {
+  it('is in no table but sealed; in no queue, answer, event, metric, log or command line (case 42)', { timeout: 120_000 }, async () => {
     await storeSecrets()
     const ids: string[] = []
     for (const drive of ['good', 'wrong', 'bad', 'sas', 'key', 'nobody']) {

@@ -32,7 +32,7 @@ describe.skipIf(needs.some(({ missing }) => missing))('messages to webhooks', ()
   const submit = (webhook: string) => berth.client.submit({ scheduler: 'local', webhooks: [webhook], roles: [{ command: ['true'] }] })
 
   it.each(POINTS_OF_WEBHOOKS)(
-    'case 38: that were sent when their worker was killed at %s are sent again, with the same id',
+    'that were sent when their worker was killed at %s are sent again, with the same id (case 38)',
     async (point) => {
       await register('killed')
       const worker = await berth.start({ serve: 'worker', crashPoint: point })

@@ -59,7 +59,7 @@ describe.skipIf(need.missing || redis.missing)('one of two workers', () => {
     },
   )
 
-  it('that is told to end under load gives back what it has, ends within 15 s with code 0, and nothing is lost', async () => {
+  it('that is told to end under load gives back what it has, ends within 15 s with code 0, and nothing is lost (case 39)', async () => {
     const ids = await Promise.all(
       Array.from({ length: 30 }, (_, at) => submit(PLACES[at % 2] ?? 'local', at % 3 === 0 ? 'sleep 2; echo done' : 'echo done')),
     )

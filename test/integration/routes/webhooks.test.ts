@@ -257,7 +257,7 @@ describe.skipIf(requirePostgres().missing)('webhooks', () => {
     expect((await deliveries('late', `?subject=${id}`)).length).toBe(0)
   })
 
-  it('that redirect, hang up, or send an answer without end have failed or not by their status alone', async () => {
+  it('that redirect, hang up, or send an answer without end have failed or not by their status alone (case 37)', async () => {
     await register('odd', { events: ['job.queued', 'job.running', 'job.succeeded', 'job.starting'] })
     const hits: string[] = []
     receiver.answer = ({ path, body }) => {

@@ -157,7 +157,7 @@ describe('a job', () => {
 })
 
 describe('an idempotency key', () => {
-  it('makes one job of fifty parallel requests, all with the same answer', async () => {
+  it('makes one job of fifty parallel requests, all with the same answer (case 3)', async () => {
     const idempotency = { key: 'once', fingerprint: 'a' }
     const answers = await Promise.all(Array.from({ length: 50 }, () => submitJob(berth.deps, { project, request: request(), idempotency })))
     expect(new Set(answers.map(({ job }) => JSON.stringify(job))).size).toBe(1)

@@ -131,7 +131,7 @@ describe.skipIf(daemon.missing)('the rename fence', () => {
     expect((await jobs.complete(spec)).map(({ phase }) => phase)).toEqual(['succeeded', 'succeeded'])
   })
 
-  test('keeps away from a container of another owner that has the name', async () => {
+  test('keeps away from a container of another owner that has the name (case 22)', async () => {
     const spec = jobs.shell('true')
     const query = { name: renderAttempt(spec).containers[0]?.name ?? '' }
     const body = { Image: 'busybox', Cmd: ['true'], Labels: { 'berth.installation': tested.installation } }

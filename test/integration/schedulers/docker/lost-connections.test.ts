@@ -77,7 +77,7 @@ describe.skipIf(daemon.missing)('when the connection to the daemon is lost', () 
     expect(text).toBe(Array.from({ length: 2000 }, (_, index) => `line ${index}\n`).join(''))
   })
 
-  test('in the middle of a start, submitting again starts nothing twice', async () => {
+  test('in the middle of a start, submitting again starts nothing twice (cases 15, 16)', async () => {
     const volume = tested.newVolume()
     const mounts = [{ via: 'named_volume', volume, path: '/truth', readOnly: false } as const]
     for (let round = 0; round < 5; round++) {
