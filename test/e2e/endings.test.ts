@@ -107,7 +107,7 @@ describe.skipIf(need.missing).concurrent.each(PLACES)('a job on %s', (place) => 
     expect(await berth.client.request('POST', `/v1/jobs/${id}/cancel`)).toMatchObject({ status: 409, body: { code: 'wrong_state' } })
   })
 
-  it(`that is canceled at the moment of its own end has one end, the true one, ${RACES} times (case 32)`, { timeout: 120_000 }, async () => {
+  it(`that is canceled in the moment of its end has one end, the true one, ${RACES} times (case 32)`, { timeout: 120_000 }, async () => {
     const race = async (round: number): Promise<string> => {
       const { id } = await submit('sleep 0.4; echo end >> /truth/$BERTH_JOB_ID.ends', { graceSeconds: 0 })
       await berth.client.until(id, ({ state }) => state === 'running' || isTerminal(state))
