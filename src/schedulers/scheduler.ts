@@ -17,6 +17,8 @@ import type { SchedulerKind } from '../domain/scheduler-kind.ts'
 export interface Scheduler<Native = unknown> {
   readonly kind: SchedulerKind
   readonly capabilities: Capabilities
+  /** Whether all has begun to run when `submit` returns, so that what is pending later has been forgotten, and may have run. */
+  readonly startsAtSubmit: boolean
 
   /** Pure, and total for every spec that passes admission; returns plain JSON. Holds no secret. */
   render(spec: AttemptSpec): Native

@@ -26,6 +26,7 @@ interface FakeReplica {
  */
 export class FakeScheduler implements Scheduler<AttemptSpec> {
   readonly kind = 'local'
+  readonly startsAtSubmit = false
   readonly capabilities: Capabilities
   /** `<attempt>/<role>/<index>` of every start, in order: the ground truth. */
   readonly starts: string[] = []

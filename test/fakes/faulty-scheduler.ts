@@ -7,6 +7,7 @@ export function faultyScheduler<Native>(scheduler: Scheduler<Native>, faults: Po
   const noneStale = (): undefined => undefined
   return {
     kind: scheduler.kind,
+    startsAtSubmit: scheduler.startsAtSubmit,
     capabilities: scheduler.capabilities,
     render: (spec) => scheduler.render(spec),
     submit: (native: Native, context: SubmitContext) => faults.call(() => scheduler.submit(native, context)),

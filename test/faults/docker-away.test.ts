@@ -200,6 +200,22 @@ describe.skipIf(root.missing || dockerd.missing)('a daemon that keeps its contai
     console.log(`${lost} of 6 starts were not noted`)
   })
 
+  it('has a job lost that was known to run, and tried again', async () => {
+    const script = '[ "$BERTH_ATTEMPT" = 2 ] || sleep 5'
+    const { id } = await berth.client.submit(shellJob(berth, 'docker', script, { retries: { max: 0, backoffSeconds: 0 } }))
+    await eventually(
+      () => berth.database.pool.query('SELECT FROM attempt WHERE job_id = $1 AND submitted_at IS NOT NULL', [id]),
+      ({ rowCount }) => rowCount === 1,
+    )
+    await own.kill()
+    await forgetStart(own, 0)
+    await own.start()
+    const { state, attempts } = await berth.client.ended(id)
+    expect([state, ...attempts.map(({ reason }) => reason)]).toEqual(['succeeded', 'lost', null])
+    expect(await berth.starts(id)).toEqual(['1/main/0', '2/main/0'])
+    await berth.untilClean()
+  })
+
   it('has the other replicas end when one may have run, before the next attempt begins', async () => {
     await berth.processes.at(-1)?.kill()
     const doomed = await berth.start({ crashPoint: 'submit.native.after' })

@@ -49,6 +49,7 @@ export function createDockerScheduler(options: DockerSchedulerOptions): Schedule
   const inTurn = serialize()
   return {
     kind: 'docker',
+    startsAtSubmit: true,
     capabilities: capabilitiesOf(options),
     render: (spec) => renderAttempt(spec, { driveRoot, rcloneDriver: rclone?.driver ?? null }),
     submit: (native: DockerRequest, context: SubmitContext) =>

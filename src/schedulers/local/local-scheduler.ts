@@ -59,6 +59,7 @@ export function createLocalScheduler(options: LocalSchedulerOptions): Scheduler<
   const ready = (): Promise<void> => guarded('making the data folder of the local scheduler', () => makeFolders(root, isolation))
   return {
     kind: 'local',
+    startsAtSubmit: false,
     capabilities: capabilitiesOf(options, cgroups),
     render: (spec) => render(spec, { root, isolation, driveRoot }),
     submit: async (native, context) => {

@@ -1,4 +1,5 @@
 import type { AttemptObservation, ReplicaObservation } from '../../domain/attempt.ts'
+import type { Scheduler } from '../../schedulers/scheduler.ts'
 import { applyObservation } from './apply-observation.ts'
 import { listSubmittedAttempts, type LiveAttempt } from './live-attempt.ts'
 import type { Poison } from '../schedulers/poison.ts'
@@ -7,28 +8,34 @@ import type { WorkerDeps } from '../worker-deps.ts'
 /** Gone means: absent from complete lists for at least this long, and from two of them. */
 const GONE_MS = 15_000
 
+interface Watched {
+  readonly name: string
+  readonly scheduler: Pick<Scheduler, 'startsAtSubmit'>
+  readonly poison: Pick<Poison, 'isAside'>
+}
+
 /**
- * Finds replicas that should exist on a scheduler and do not, and records them as lost: never as a success. And finds attempts
- * whose replicas have all ended without that anybody could say so.
+ * Finds replicas that should exist on a scheduler and do not, or should have begun there and have not, and records them as
+ * lost: never as a success. And finds attempts whose replicas have all ended without that anybody could say so.
  */
 export class MissingAttempts {
   readonly #deps: WorkerDeps
-  readonly #scheduler: string
-  readonly #poison: Pick<Poison, 'isAside'>
+  readonly #watched: Watched
   readonly #since = new Map<string, number>()
 
-  constructor(deps: WorkerDeps, scheduler: string, poison: Pick<Poison, 'isAside'>) {
+  constructor(deps: WorkerDeps, watched: Watched) {
     this.#deps = deps
-    this.#scheduler = scheduler
-    this.#poison = poison
+    this.#watched = watched
   }
 
   /** @param present everything that the scheduler has. */
   async compare(present: readonly AttemptObservation[]): Promise<void> {
-    const seen = new Set(present.flatMap((attempt) => attempt.replicas.map((replica) => keyOf(attempt.attemptId, replica))))
+    const { name, scheduler, poison } = this.#watched
+    const isThere = ({ phase }: ReplicaObservation): boolean => !scheduler.startsAtSubmit || phase !== 'pending'
+    const seen = new Set(present.flatMap(({ attemptId, replicas }) => replicas.filter(isThere).map((replica) => keyOf(attemptId, replica))))
     const missing = new Set<string>()
-    for (const live of await listSubmittedAttempts(this.#deps, this.#scheduler)) {
-      if (this.#poison.isAside(live.attemptId)) continue
+    for (const live of await listSubmittedAttempts(this.#deps, name)) {
+      if (poison.isAside(live.attemptId)) continue
       const gone = expected(live).filter((replica) => !seen.has(keyOf(live.attemptId, replica)) && !hasEnded(live, replica))
       for (const replica of gone) missing.add(keyOf(live.attemptId, replica))
       const lost = gone.filter((replica) => this.#isGone(live, keyOf(live.attemptId, replica)))

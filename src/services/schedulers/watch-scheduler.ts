@@ -82,7 +82,7 @@ class Watch {
     this.#deps = deps
     this.#watched = watched
     this.#signal = signal
-    this.#missing = new MissingAttempts(deps, watched.name, watched.poison)
+    this.#missing = new MissingAttempts(deps, watched)
     this.#orphans = new OrphanedAttempts(deps, watched.scheduler)
   }
 
