@@ -12,6 +12,7 @@ import { startTestRedis } from '../support/redis.ts'
 import { requireProgram, requireRoot } from '../support/requirements.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
 import { Nemesis, type Services } from './nemesis.ts'
+import { tellOfOpenAttempts } from './open-attempts.ts'
 import { Random } from '../support/random.ts'
 
 /** `npm run faults -- --soak SECONDS --seed N` sets them. */
@@ -43,7 +44,7 @@ describe.skipIf(need.some(({ missing }) => missing))('Berth under a nemesis', ()
     services = {
       redis: await startTestRedis(),
       postgres: await startMortalPostgres(),
-      docker: await startPrivateDocker({ flags: ['--live-restore'] }),
+      docker: await startPrivateDocker({ flags: ['--live-restore', '--debug'] }),
     }
     receiver = await WebhookReceiver.start()
     receiver.answer = () => (answers.next() < 0.05 ? 500 : 204)
@@ -121,24 +122,17 @@ describe.skipIf(need.some(({ missing }) => missing))('Berth under a nemesis', ()
       expect(nemesis.complaints).toEqual([])
       const ends = ['succeeded', 'failed', 'canceled'].map((end) => `${jobs.filter(({ state }) => state === end).length} ${end}`)
       console.log(`seed ${SEED}: ${jobs.length} jobs (${ends.join(', ')}), all over ${Math.round(quietMs)} ms after the last fault`)
+      const { rows: reasons } = await berth.database.pool.query<{ reason: string }>(
+        `SELECT concat(count(*), ' ', reason, ' on ', scheduler) reason FROM attempt WHERE reason IS NOT NULL GROUP BY reason, scheduler`,
+      )
+      console.log(`seed ${SEED}: attempts: ${reasons.map(({ reason }) => reason).join(', ')}`)
       console.log(`seed ${SEED}: ${receiver.received.length} messages`)
     },
   )
 
-  /** What is known of the attempts that are not over, and what the processes said last. */
+  /** A fault that comes once in ten thousand jobs must be understood from what it left behind. */
   async function explain(error: unknown): Promise<never> {
-    const { rows } = await berth.database.pool.query(
-      `SELECT id, state, owner, epoch, lease_until, due_at, ring_at, rings, outcome, now() FROM attempt WHERE removed_at IS NULL`,
-    )
-    console.log(`seed ${SEED}: not over: ${JSON.stringify(rows, null, 1)}`)
-    for (const { pid, lines } of berth.processes.filter(({ alive }) => alive())) {
-      console.log(
-        `${pid}: ${lines
-          .slice(-15)
-          .map((line) => JSON.stringify(line))
-          .join('\n')}`,
-      )
-    }
+    await tellOfOpenAttempts(berth, services.docker).catch((silence: unknown) => console.log('nothing more is known:', silence))
     throw error
   }
 

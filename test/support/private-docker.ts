@@ -15,6 +15,8 @@ export interface PrivateDocker {
   readonly host: string
   /** Folder of its images, containers and logs. */
   readonly data: string
+  /** File of what it says, over all its lives. */
+  readonly log: string
   /** Ends the daemon, by SIGKILL if not said otherwise; what runs in its containers may go on. */
   kill(signal?: NodeJS.Signals): Promise<void>
   /** Starts it again, on the same folder and socket. */
@@ -65,6 +67,7 @@ async function startIn(dir: string): Promise<PrivateDocker> {
   return {
     host,
     data: join(dir, 'data'),
+    log: join(dir, 'dockerd.log'),
     async kill(signal = 'SIGKILL') {
       const pid = Number(await readFile(join(dir, 'pid'), 'utf8'))
       process.kill(pid, signal)

@@ -66,24 +66,39 @@ export async function listDeliveries(
 /** @throws Problem `not_found` */
 export async function getDelivery(deps: ServiceDeps, name: WebhookName, id: string): Promise<DeliveryView> {
   const webhook = await getWebhook(deps, name)
-  const row = await selectDeliveries(deps).where('d.webhook_id', '=', webhook.id).where('d.id', '=', id).executeTakeFirst()
-  if (!row) throw new Problem('not_found', `The webhook \`${name.name}\` has no delivery ${id}.`)
-  return viewOf(row)
+  return viewOf(found(await selectDelivery(deps, webhook.id, id), name, id))
 }
 
-/** Sends it again, now, with the same id; its schedule begins anew. @throws Problem `not_found` */
+/**
+ * Sends it again, now, with the same id; its schedule begins anew.
+ * @returns It as it was then: whatever sends it may be faster than the answer.
+ * @throws Problem `not_found`
+ */
 export async function redeliver(deps: ServiceDeps, name: WebhookName, id: string): Promise<DeliveryView> {
   const { id: webhookId } = await getWebhook(deps, name)
-  const text = `UPDATE webhook_delivery SET state = 'pending', due_at = now(), tries = 0, delivered_at = NULL
-WHERE id = $1 AND webhook_id = $2`
-  const { rowCount } = await deps.pool.query(text, [id, webhookId])
-  if (rowCount === 0) throw new Problem('not_found', `The webhook \`${name.name}\` has no delivery ${id}.`)
+  const row = await deps.db.transaction().execute(async (db) => {
+    await db
+      .updateTable('webhook_delivery')
+      .set({ state: 'pending', due_at: sql`now()`, tries: 0, delivered_at: null })
+      .where('id', '=', id)
+      .where('webhook_id', '=', webhookId)
+      .execute()
+    return selectDelivery({ db }, webhookId, id)
+  })
   deps.signals.notify('webhooks')
-  return getDelivery(deps, name, id)
+  return viewOf(found(row, name, id))
 }
 
-const selectDeliveries = (deps: ServiceDeps) =>
-  deps.db
+function found(row: Row | undefined, { name }: WebhookName, id: string): Row {
+  if (!row) throw new Problem('not_found', `The webhook \`${name}\` has no delivery ${id}.`)
+  return row
+}
+
+const selectDelivery = (deps: Pick<ServiceDeps, 'db'>, webhookId: string, id: string): Promise<Row | undefined> =>
+  selectDeliveries(deps).where('d.webhook_id', '=', webhookId).where('d.id', '=', id).executeTakeFirst()
+
+const selectDeliveries = ({ db }: Pick<ServiceDeps, 'db'>) =>
+  db
     .selectFrom('webhook_delivery as d')
     .select(['d.id', 'd.type', 'd.subject', 'd.seq', 'd.state', 'd.event_at', 'd.delivered_at', 'd.due_at', 'd.data'])
     .select(
