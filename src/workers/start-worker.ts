@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DoorbellQueue } from '../queue/doorbell-queue.ts'
 import { sweepRemovedDrives } from '../services/drives/delete-drive.ts'
@@ -31,6 +32,8 @@ export interface RunningWorker {
 export function startWorker(deps: WorkerDeps, queue: DoorbellQueue): RunningWorker {
   const stopping = new AbortController()
   const { signal } = stopping
+  // Each loop listens to it, and there is one for each scheduler.
+  setMaxListeners(0, signal)
   const drives = new Drives(deps)
   const drive = drives.start.bind(drives)
   const lanes = new Lanes(signal)

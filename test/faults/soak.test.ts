@@ -122,6 +122,7 @@ describe.skipIf(need.some(({ missing }) => missing))('Berth under a nemesis', ()
       await expectTold(jobs)
       await berth.untilClean(60)
       expect(nemesis.complaints).toEqual([])
+      expect(berth.processes.flatMap(({ lines }) => lines).filter(({ level }) => level === 0), 'no line of the log').toEqual([])
       const ends = ['succeeded', 'failed', 'canceled'].map((end) => `${jobs.filter(({ state }) => state === end).length} ${end}`)
       console.log(`seed ${SEED}: ${jobs.length} jobs (${ends.join(', ')}), all over ${Math.round(quietMs)} ms after the last fault`)
       const { rows: reasons } = await berth.database.pool.query<{ reason: string }>(
